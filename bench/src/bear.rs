@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 use kodiak::Engine;
 use kodiak::access::Guard;
-use kodiak::engine::Job;
+use kodiak::engine::{Job, ToSync};
 use kodiak::search::Request;
 use kodiak::source::Source;
 use kodiak_bear::{BearDatabase, BearOptions};
@@ -203,7 +203,9 @@ pub(crate) fn measure(options: &Options, report: &mut Report) -> Result<()> {
             }
             std::fs::create_dir_all(&folder)?;
             let engine = notes.engine(place)?;
-            let synced = first.take(place, || Ok(engine.sync(&guard, &Job::default())?))?;
+            let synced = first.take(place, || {
+                Ok(engine.sync(&guard, ToSync::All, &Job::default())?)
+            })?;
             ensure!(synced.synced[0].1.added == options.documents, "{synced:?}");
         }
     }
@@ -218,12 +220,16 @@ pub(crate) fn measure(options: &Options, report: &mut Report) -> Result<()> {
         std::thread::sleep(TRUSTED_AGE);
         for place in PLACES {
             let engine = &engines[place as usize];
-            let synced = one.take(place, || Ok(engine.sync(&guard, &Job::default())?))?;
+            let synced = one.take(place, || {
+                Ok(engine.sync(&guard, ToSync::All, &Job::default())?)
+            })?;
             ensure!(synced.synced[0].1.updated == 1, "{synced:?}");
         }
         for place in PLACES {
             let engine = &engines[place as usize];
-            unchanged.take(place, || Ok(engine.sync(&guard, &Job::default())?))?;
+            unchanged.take(place, || {
+                Ok(engine.sync(&guard, ToSync::All, &Job::default())?)
+            })?;
         }
         let word = format!("zyxfind{run}");
         notes.change(number, &word)?;

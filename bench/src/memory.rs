@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::{Result, ensure};
 use kodiak::Engine;
 use kodiak::access::Guard;
-use kodiak::engine::Job;
+use kodiak::engine::{Job, ToSync};
 use kodiak_memory::{Memories, Memory, TimelineRequest};
 use kodiak_memory::{MemoryFolder, MemoryOptions};
 
@@ -47,7 +47,7 @@ pub(crate) fn measure(options: &Options, report: &mut Report) -> Result<()> {
         .source(folder)
         .open()?;
     let (guard, job) = (Guard::local(), Job::default());
-    let (synced, used) = process_cpu_ms(|| engine.sync(&guard, &job));
+    let (synced, used) = process_cpu_ms(|| engine.sync(&guard, ToSync::All, &job));
     synced?;
     let memories = options.memories;
     let per_memory = used / memories as f64 * 1e3;

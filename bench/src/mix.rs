@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::{Result, ensure};
 use kodiak::Engine;
 use kodiak::access::Guard;
-use kodiak::engine::Job;
+use kodiak::engine::{Job, ToSync};
 use kodiak::search::{Mode, Request};
 use kodiak_memory::{MemoryFolder, MemoryOptions};
 use kodiak_notes::MarkdownFolder;
@@ -51,7 +51,8 @@ pub(crate) fn measure(options: &Options, report: &mut Report) -> Result<()> {
     let notes = notes(place.path(), &texts)?;
     let mixed = mixed(place.path(), &texts)?;
     for (engine, what) in [(&notes, "notes"), (&mixed, "mix")] {
-        let (synced, used) = process_cpu_ms(|| engine.sync(&Guard::local(), &Job::default()));
+        let (synced, used) =
+            process_cpu_ms(|| engine.sync(&Guard::local(), ToSync::All, &Job::default()));
         let report_of = synced?;
         let added: usize = report_of.synced.iter().map(|(_, one)| one.added).sum();
         ensure!(added == texts.len(), "{what}: {added} of {}", texts.len());

@@ -7,7 +7,7 @@ use std::path::Path;
 use anyhow::Result;
 use kodiak::Engine;
 use kodiak::access::Guard;
-use kodiak::engine::Job;
+use kodiak::engine::{Job, ToSync};
 use kodiak_sessions::transcripts::Agent;
 use kodiak_sessions::{TranscriptOptions, TranscriptSource};
 
@@ -48,7 +48,7 @@ pub(crate) fn measure(options: &Options, report: &mut Report) -> Result<()> {
             },
         )?)
         .open()?;
-    let sync = || engine.sync(&Guard::local(), &Job::default());
+    let sync = || engine.sync(&Guard::local(), ToSync::All, &Job::default());
     let (first, milliseconds) = process_cpu_ms(sync);
     let turns: usize = first?.synced.iter().map(|(_, report)| report.added).sum();
     let megabytes = bytes as f64 / 1e6;

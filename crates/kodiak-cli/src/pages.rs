@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use kodiak::access::Guard;
-use kodiak::engine::{Event, Job};
+use kodiak::engine::{Event, Job, ToSync};
 use kodiak::store::StoredDocument;
 use kodiak::{Engine, Error};
 use kodiak_notes::{Notes, PAGES_SOURCE, Saved, TagRenaming};
@@ -79,7 +79,9 @@ impl Desk {
         }
         // It may be newer than the index.
         work(output, |job| {
-            Ok(self.engine.sync_only(&Guard::local(), &names, job)?)
+            Ok(self
+                .engine
+                .sync(&Guard::local(), ToSync::Only(&names), job)?)
         })?;
         Ok(look()?.document)
     }

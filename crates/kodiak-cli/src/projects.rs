@@ -22,7 +22,7 @@ pub(crate) fn typed(projects: &[String]) -> Vec<String> {
 pub(crate) fn resolve_all(typed: &str, engine: &Engine) -> anyhow::Result<Vec<String>> {
     let place = place(typed);
     let wanted = place.as_deref().unwrap_or(typed);
-    let mut known = engine.projects_meant(&Guard::local(), wanted)?;
+    let mut known = engine.view(&Guard::local()).projects_meant(wanted)?;
     match (known.len(), place) {
         (0, place) => Ok(vec![place.unwrap_or_else(|| typed.to_owned())]),
         (1, _) => Ok(known),

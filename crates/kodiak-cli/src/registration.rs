@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use kodiak::Error;
 use kodiak::access::Guard;
-use kodiak::engine::{Event, Job, SyncReport};
+use kodiak::engine::{Event, Job, SyncReport, ToSync};
 
 use crate::assemble::{self, Purpose};
 use crate::config::{
@@ -186,7 +186,7 @@ fn index(
         let event = |event: Event<'_>| listener.event(event);
         let job = Job::new(&event).cancelled_by(working.cancel());
         let names = std::slice::from_ref(&source.name);
-        engine.sync_only(&Guard::local(), names, &job)
+        engine.sync(&Guard::local(), ToSync::Only(names), &job)
     };
     listener.end();
     working.check()?;

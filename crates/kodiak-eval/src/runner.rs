@@ -8,7 +8,7 @@ use anyhow::Result;
 use kodiak::access::Guard;
 use kodiak::chunk::ChunkOptions;
 use kodiak::embed::Embedder;
-use kodiak::engine::{EngineBuilder, Event, Job};
+use kodiak::engine::{EngineBuilder, Event, Job, ToSync};
 use kodiak::rank::Fusion;
 use kodiak::rerank::Reranker;
 use kodiak::search::{Mode, Request};
@@ -105,7 +105,7 @@ pub(crate) fn filled(
         builder = builder.model(model).cache(embedder.cache_path());
     }
     let (engine, guard) = (builder.open()?, Guard::local());
-    engine.sync(&guard, job)?;
+    engine.sync(&guard, ToSync::All, job)?;
     if let Some(report) = engine.embed(&guard, None, job)? {
         if let Some(reason) = report.stopped {
             let left = format!("{} chunks could not be embedded", report.left);
@@ -188,7 +188,7 @@ impl Collection {
         variant: &Variant,
         mut asked: impl FnMut(usize),
     ) -> Result<Tally> {
-        let engine = self.engine.with_tuning(variant.tuning);
+        let engine = self.engine.with_tuning(|_| variant.tuning);
         let guard = Guard::local();
         let mut tally = Tally::default();
         for (number, query) in queries.iter().enumerate() {

@@ -68,7 +68,7 @@ pub struct Observation {
 }
 
 impl Memories<'_> {
-    /// Returns documents by their names, as [`Engine::find`](kodiak::Engine::find) reads them. A name that
+    /// Returns documents by their names, as [`View::find`](kodiak::engine::View::find) reads them. A name that
     /// leads nowhere is no error. If a document may have changed since it was indexed, or
     /// if there is none, changes are looked for first, no longer than the engine's
     /// budget.

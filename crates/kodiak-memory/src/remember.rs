@@ -210,7 +210,7 @@ impl Memories<'_> {
 
     /// Returns a source of memories or articles.
     pub(super) fn memory_folder(&self, guard: &Guard, source: &str) -> Result<&MemoryFolder> {
-        self.engine.finish_begun_before_writing();
+        self.engine.eraser(guard).finish_before_writing();
         let found = self.engine.view(guard).source(source)?;
         let folder = found.as_any().and_then(|any| any.downcast_ref());
         folder.ok_or_else(|| Error::NotMemories {

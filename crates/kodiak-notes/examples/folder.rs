@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use kodiak::access::Guard;
+use kodiak::engine::ToSync;
 use kodiak::search::Request;
 use kodiak::{Engine, Job};
 use kodiak_notes::{FolderOptions, MarkdownFolder};
@@ -14,7 +15,7 @@ fn main() -> kodiak::Result<()> {
     let notes = MarkdownFolder::new("notes", &folder, FolderOptions::default())?;
     let engine = Engine::builder(index).source(notes).open()?;
     let me = Guard::local();
-    engine.sync(&me, &Job::default())?;
+    engine.sync(&me, ToSync::All, &Job::default())?;
     let answer = engine.search(&me, &Request::new("how do I plan my week"))?;
     for hit in answer.hits {
         println!("{:.2} {}:{} {}", hit.score, hit.path, hit.line, hit.title);

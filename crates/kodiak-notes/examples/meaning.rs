@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 use kodiak::access::Guard;
 use kodiak::embed::OnnxEmbedder;
+use kodiak::engine::ToSync;
 use kodiak::search::Request;
 use kodiak::{Engine, Job, model};
 use kodiak_notes::{FolderOptions, MarkdownFolder};
@@ -33,7 +34,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         .open()?;
 
     let (me, job) = (Guard::local(), Job::default());
-    engine.sync(&me, &job)?;
+    engine.sync(&me, ToSync::All, &job)?;
     engine.embed(&me, None, &job)?;
     for hit in engine.search(&me, &Request::new(query))?.hits {
         let similarity = hit.similarity.unwrap_or_default();

@@ -67,7 +67,7 @@ impl Notes<'_> {
     /// Returns a source that may be written to, if the guard allows that.
     pub(super) fn writable(&self, guard: &Guard, source: &str) -> Result<&dyn WritableSource> {
         guard.require(Capability::Write)?;
-        self.engine.finish_begun_before_writing();
+        self.engine.eraser(guard).finish_before_writing();
         let found = self.engine.view(guard).source(source)?;
         found.writable().ok_or_else(|| Error::NotWritable {
             name: source.to_owned(),

@@ -12,7 +12,7 @@ use super::pages::{PageText, Saved};
 use super::renaming::{ENDING, Planned, Renaming};
 use crate::retag::{TagChange, below, retag, tidy_tag};
 use kodiak::access::{Capability, Guard};
-use kodiak::engine::{Job, Journal};
+use kodiak::engine::{Job, Journal, ToSync};
 use kodiak::source::Source;
 use kodiak_base::{Error, Result};
 use kodiak_store::{Filter, Row};
@@ -158,7 +158,8 @@ impl Notes<'_> {
         }
         // The index must know every note that carries the tag.
         let sources = self.writable_sources(guard);
-        self.engine.sync_only(&Guard::local(), &sources, job)?;
+        self.engine
+            .sync(&Guard::local(), ToSync::Only(&sources), job)?;
         let mut renaming = TagRenaming::default();
         let planned = self.plan(guard, &from, &to, &mut renaming)?;
         if let (Some(journal), false) = (journal, planned.files.is_empty()) {

@@ -52,7 +52,7 @@ impl Server {
     /// Lists the documents that changed last.
     pub fn resources(&self, caller: &Caller, cancel: &Cancel) -> Result<Vec<Resource>, Refusal> {
         let engine = self.engine().cancelled_by(cancel.clone());
-        let recent = match engine.list(&caller.guard, &Filter::default(), RECENT) {
+        let recent = match engine.view(&caller.guard).list(&Filter::default(), RECENT) {
             Err(kodiak::Error::NoIndex { .. }) => Vec::new(),
             listed => listed?,
         };
@@ -136,7 +136,7 @@ impl Server {
 
 /// Returns the names of the sources that have documents for the caller.
 fn sources(engine: &Engine, caller: &Caller) -> Result<Vec<String>, Refusal> {
-    let indexed = match engine.indexed_sources(&caller.guard) {
+    let indexed = match engine.view(&caller.guard).indexed_sources() {
         Err(kodiak::Error::NoIndex { .. }) => Vec::new(),
         indexed => indexed?,
     };
@@ -158,7 +158,7 @@ fn keys(
             .collect(),
         ..Filter::default()
     };
-    let listed = match engine.list(&caller.guard, &filter, MOST_VALUES) {
+    let listed = match engine.view(&caller.guard).list(&filter, MOST_VALUES) {
         Err(kodiak::Error::NoIndex { .. }) => Vec::new(),
         listed => listed?,
     };

@@ -3,6 +3,7 @@
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 use kodiak::access::Guard;
+use kodiak::engine::View;
 use kodiak::{Cancel, Engine, Event, Job};
 use serde_json::{Map, Value};
 
@@ -287,5 +288,10 @@ impl Call<'_> {
     /// Returns the rights of the caller.
     pub(crate) fn guard(&self) -> &Guard {
         &self.caller.guard
+    }
+
+    /// Returns the index as the caller sees it.
+    pub(crate) fn view(&self) -> View<'_, '_> {
+        self.engine.view(self.guard())
     }
 }

@@ -9,7 +9,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use kodiak::access::Guard;
-use kodiak::engine::SyncReport;
+use kodiak::engine::{SyncReport, ToSync};
 use kodiak::{Cancel, Error, Event, Job};
 
 use crate::news::{About, Level};
@@ -180,7 +180,7 @@ fn run(server: &Server, guard: &Guard, work: &Work, interval: Duration) {
             what: "looking for changes".to_owned(),
             ..Doing::default()
         }));
-        let synced = engine.sync_known(guard, &job);
+        let synced = engine.sync(guard, ToSync::Known, &job);
         if let Ok(report) = &synced {
             told.tell_synced(server, report);
         }

@@ -110,7 +110,7 @@ impl Sessions<'_> {
         let read = |reader: &dyn Reader| said(reader, which, &filter);
         let said = self.engine.view(guard).read(read)?;
         let texts: Vec<&str> = said.iter().map(|one| one.text.as_str()).collect();
-        let vectors = self.engine.vectors_of(&texts, &|_| true, job);
+        let vectors = self.engine.view(guard).vectors_of(&texts, &|_| true, job);
         let mut found: Vec<Group> = groups(&texts, vectors.as_ref())
             .into_iter()
             .map(|members| group(members.into_iter().map(|index| said[index].clone())))
@@ -175,9 +175,9 @@ fn within_distance(engine: &Engine, threshold: Option<f64>) -> Engine {
     let Some(distance) = threshold else {
         return engine.clone();
     };
-    engine.with_tuning(Tuning {
+    engine.with_tuning(|tuning| Tuning {
         minimum_similarity: Some((1.0 - distance) as f32),
-        ..engine.tuning()
+        ..tuning
     })
 }
 

@@ -111,7 +111,10 @@ impl Sessions<'_> {
         let is_new = |one: &Statement| one.source == source && new.contains(&one.session.as_str());
         let texts: Vec<&str> = said.iter().map(|one| one.text.as_str()).collect();
         // Whoever hands in a record does not wait for those of others.
-        let vectors = self.engine.vectors_of(&texts, &|at| is_new(&said[at]), job);
+        let vectors = self
+            .engine
+            .view(guard)
+            .vectors_of(&texts, &|at| is_new(&said[at]), job);
         let mut repeated = Vec::new();
         for members in groups(&texts, vectors.as_ref()) {
             let others = || {

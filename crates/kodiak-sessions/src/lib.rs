@@ -5,8 +5,8 @@
 //! was reported of sessions. [`Sessions`] works over both:
 //!
 //! ```
-//! use kodiak::access::Guard;
-//! use kodiak::{Engine, Job};
+//! use kodiak::engine::ToSync;
+//! use kodiak::{Engine, Guard, Job};
 //! use kodiak_sessions::{BrainRequest, EMBEDDED_FIELDS, SessionOptions, SessionRecords, Sessions};
 //!
 //! # let temporary = tempfile::tempdir()?;
@@ -17,7 +17,7 @@
 //!     .embedded_fields(EMBEDDED_FIELDS)
 //!     .open()?;
 //! let me = Guard::local();
-//! engine.sync(&me, &Job::default())?;
+//! engine.sync(&me, ToSync::All, &Job::default())?;
 //! let question = BrainRequest { query: "flaky tests".into(), ..BrainRequest::default() };
 //! let answer = Sessions::new(&engine).brain(&me, &question)?;
 //! assert!(answer.hits.is_empty());

@@ -9,7 +9,7 @@
 use super::Sessions;
 use crate::transcripts::TranscriptSource;
 use kodiak::access::{Capability, Guard};
-use kodiak::engine::{Clock, Job};
+use kodiak::engine::{Clock, Job, ToSync};
 use kodiak::source::{ExpiredCopy, KeptCopies, Source};
 use kodiak_base::Result;
 use kodiak_text::document::Timestamp;
@@ -77,7 +77,7 @@ impl Sessions<'_> {
             }
         }
         if !restored.is_empty() {
-            self.engine.sync_only(guard, &restored, job)?;
+            self.engine.sync(guard, ToSync::Only(&restored), job)?;
         }
         done.turns = self
             .engine

@@ -3,10 +3,9 @@
 
 use std::path::PathBuf;
 
-use kodiak::access::Guard;
-use kodiak::search::Request;
-use kodiak::source::{Entry, Listing, Presence, Reading, Source};
-use kodiak::{Document, Engine, Job, Result, Version};
+use kodiak::engine::ToSync;
+use kodiak::source::{Entry, Listing, Presence, Reading};
+use kodiak::{Document, Engine, Guard, Job, Request, Result, Source, Version};
 
 /// Texts of the program itself, each with a name.
 struct Texts(Vec<(&'static str, &'static str)>);
@@ -80,7 +79,7 @@ fn main() -> Result<()> {
     let index = std::env::temp_dir().join(format!("kodiak-{}.db", std::process::id()));
     let engine = Engine::builder(index).source(texts).open()?;
     let me = Guard::local();
-    engine.sync(&me, &Job::default())?;
+    engine.sync(&me, ToSync::All, &Job::default())?;
     let answer = engine.search(&me, &Request::new("how do I plan my week"))?;
     for hit in answer.hits {
         println!("{:.2} {}:{} {}", hit.score, hit.path, hit.line, hit.title);

@@ -1,14 +1,26 @@
 //! Kodiak finds what you wrote, by word and by meaning, on your own machine.
 //!
-//! An [`Engine`] is an index with its sources and its model. It syncs, embeds,
-//! searches, reads and writes documents, and repairs itself:
-//!
 //! ```
 #![doc = include_str!("../examples/embed.rs")]
 //! ```
 //!
-//! With a model ([`EngineBuilder::model`](engine::EngineBuilder::model)) and
-//! [`Engine::embed`], search works by meaning too.
+//! Nine types are enough to embed Kodiak in a program:
+//!
+//! * an [`Engine`] is an index with its sources and its model: it syncs, embeds, searches,
+//!   and repairs itself;
+//! * a [`Source`] lists and reads documents, such as a folder of notes;
+//! * a [`Document`] is what a source yields and a search finds: a title, a body, tags, dates;
+//! * a [`Request`] is a query with everything that a search can be told;
+//! * an [`Answer`] has the hits, and says how they were found and what may be missing;
+//! * a [`Filter`] limits a request to sources, paths, tags, kinds, projects or dates;
+//! * a [`Guard`] is what a caller may see and do, and every call takes one;
+//! * an [`Embedder`] turns texts into vectors: with one
+//!   ([`EngineBuilder::model`](engine::EngineBuilder::model)) and [`Engine::embed`], a
+//!   search works by meaning too;
+//! * a [`Job`] is work that takes long: it reports events and can be cancelled.
+//!
+//! [`Engine::view`] reads what a search does not return, such as lists of documents, and
+//! [`Engine::eraser`] erases documents for good.
 //!
 //! Data flows one way:
 //!
@@ -30,18 +42,21 @@ pub mod tombstones;
 #[cfg(feature = "watch")]
 pub mod watch;
 
+pub use access::Guard;
 pub use engine::{Engine, Event, Job};
 pub use kodiak_base::{
     Cancel, Cause, Error, ForeignProblem, Interrupt, Result, Stop, cancel, error, escape, files,
 };
 #[cfg(any(feature = "remote", feature = "hub"))]
 pub use kodiak_models::http;
-pub use kodiak_models::{embed, rerank};
+pub use kodiak_models::{embed, embed::Embedder, rerank};
 #[cfg(feature = "onnx")]
 pub use kodiak_models::{model, runtime};
 pub use kodiak_rank::{self as rank, vector};
-pub use kodiak_store as store;
+pub use kodiak_store::{self as store, Filter};
 pub use kodiak_text::{
     self as analysis, Document, DocumentId, LineRange, Markup, Reference, Thread, Timestamp,
     Version, chunk, date, document, period, same, text,
 };
+pub use search::{Answer, Request};
+pub use source::Source;

@@ -27,7 +27,7 @@ pub(super) fn run(arguments: &BrainArguments, context: &Context<'_>) -> anyhow::
         return forget(text, context);
     }
     let engine = context.engine(&config, Purpose::of("brain"))?;
-    let filter = ask(arguments).filter(&engine, &Guard::local())?;
+    let filter = ask(arguments).filter(engine.view(&Guard::local()))?;
     let limit = arguments
         .limit
         .map_or(config.search.limit, |limit| limit as usize);

@@ -170,7 +170,7 @@ fn locate(guard: &Guard, engine: &Engine, typed: &str) -> kodiak::Result<Found> 
             found => return found,
         }
     }
-    engine.find(guard, typed)
+    engine.view(guard).find(typed)
 }
 
 /// Returns a reference by unique id to the note that was typed, found by any of

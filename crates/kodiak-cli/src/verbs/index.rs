@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use kodiak::access::Guard;
 use kodiak::document::Timestamp;
-use kodiak::engine::{Clock, Event, Job};
+use kodiak::engine::{Clock, Event, Job, ToSync};
 use kodiak::{Engine, Error};
 use kodiak_memory::Memories;
 
@@ -51,7 +51,7 @@ pub(super) fn run(arguments: &IndexArguments, context: &Context<'_>) -> anyhow::
     pages::finish_erasing(context.output, &engine)?;
     pages::finish_renaming(context.output, &config, &engine)?;
     // Before the sync, which makes its own time known.
-    let clock = retains(&config).then(|| engine.clock(&Guard::local()));
+    let clock = retains(&config).then(|| engine.view(&Guard::local()).clock());
     if arguments.allow_empty {
         forget_empty(&config, &engine, &arguments.sources)?;
     }
@@ -154,9 +154,9 @@ fn sync(
         Job::new(&event).cancelled_by(working.cancel()),
     );
     let synced = if names.is_empty() {
-        engine.sync(&guard, &job)
+        engine.sync(&guard, ToSync::All, &job)
     } else {
-        engine.sync_only(&guard, names, &job)
+        engine.sync(&guard, ToSync::Only(names), &job)
     };
     listener.end();
     working.check()?;

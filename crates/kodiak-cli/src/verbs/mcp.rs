@@ -45,7 +45,7 @@ pub(super) fn run(arguments: &McpArguments, context: &Context<'_>) -> anyhow::Re
     let engine = settled.engine.clone();
     let sources = &arguments.sources;
     if !sources.is_empty() {
-        engine.require_sources(&Guard::local(), sources)?;
+        engine.view(&Guard::local()).require_sources(sources)?;
     }
     let mut options = options(arguments, context, &engine)?;
     options.memory_source = memories;

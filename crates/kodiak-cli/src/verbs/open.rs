@@ -26,7 +26,7 @@ pub(super) fn run(arguments: &OpenArguments, context: &Context<'_>) -> anyhow::R
         return Ok(Outcome::Done);
     }
     if registered.kind == Kind::Transcripts {
-        let details = engine.describe(&Guard::local(), &found)?;
+        let details = engine.view(&Guard::local()).describe(&found)?;
         let resume = details.turn.and_then(|turn| turn.resume);
         let shown = format!("run `kodiak get {} --context 3`", found.document.short_id);
         return Err(refusal(

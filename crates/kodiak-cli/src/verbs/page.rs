@@ -267,7 +267,7 @@ fn list(arguments: &ListPagesArguments, context: &Context<'_>) -> anyhow::Result
     };
     let limit = arguments.limit as usize;
     let guard = Guard::local().among(filter.sources.iter());
-    let pages = match desk.engine.list(&guard, &filter, limit) {
+    let pages = match desk.engine.view(&guard).list(&filter, limit) {
         Err(Error::NoIndex { .. }) => Vec::new(),
         pages => pages?,
     };

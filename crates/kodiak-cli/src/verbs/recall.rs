@@ -40,7 +40,7 @@ pub(super) fn run(arguments: &RecallArguments, context: &Context<'_>) -> anyhow:
             refresh: !arguments.no_refresh,
             fusion: settings.fusion,
             weights: search::weights(&config),
-            ..ask.request(&engine, &Guard::local(), usize::MAX)?
+            ..ask.request(engine.view(&Guard::local()), usize::MAX)?
         },
         knowledge: Knowledge::Experience,
         project: projects::present(),

@@ -21,7 +21,7 @@ pub(super) fn run(arguments: &RemoveArguments, context: &Context<'_>) -> anyhow:
     let engine = context.engine(&config, Purpose::of("remove"))?;
     let mut known = config.names();
     // A source that a person deleted from the config may still be in the index.
-    let indexed = match engine.indexed_sources(&Guard::local()) {
+    let indexed = match engine.view(&Guard::local()).indexed_sources() {
         Ok(indexed) => indexed,
         Err(Error::NoIndex { .. }) => Vec::new(),
         Err(error) => return Err(error.into()),

@@ -61,7 +61,7 @@ pub(super) fn run(arguments: &SearchArguments, context: &Context<'_>) -> anyhow:
         rerank: engine.reranks(),
         fusion: arguments.fusion.unwrap_or(settings.fusion),
         weights: weights(&config),
-        ..ask.request(&engine, &guard, usize::MAX)?
+        ..ask.request(engine.view(&guard), usize::MAX)?
     };
     let searched = engine.search(&guard, &request);
     let mut answer = searched.map_err(missing_index)?;
@@ -161,7 +161,7 @@ pub(super) fn print_notices(
                 suggestion.title, suggestion.id
             ));
         }
-        let indexed = engine.indexed_sources(&Guard::local())?;
+        let indexed = engine.view(&Guard::local()).indexed_sources()?;
         if indexed.iter().all(|source| source.documents == 0) {
             output.hint("the index is empty: run `kodiak index`");
         }

@@ -13,7 +13,9 @@ pub(super) fn run(arguments: &SimilarArguments, context: &Context<'_>) -> anyhow
     printing::check(&arguments.printing)?;
     let config = context.config()?;
     let engine = context.engine(&config, Purpose::of("similar"))?;
-    engine.require_sources(&Guard::local(), &arguments.sources)?;
+    engine
+        .view(&Guard::local())
+        .require_sources(&arguments.sources)?;
     let reference = get::reference(&engine, &config, &arguments.note)?;
     let request = Request {
         limit: arguments

@@ -87,7 +87,7 @@ pub(super) fn run(arguments: &SourcesArguments, context: &Context<'_>) -> anyhow
 fn list(context: &Context<'_>) -> anyhow::Result<Vec<Listed>> {
     let config = context.config()?;
     let engine = context.engine(&config, Purpose::of("sources"))?;
-    let indexed = match engine.indexed_sources(&Guard::local()) {
+    let indexed = match engine.view(&Guard::local()).indexed_sources() {
         Ok(indexed) => indexed,
         Err(Error::NoIndex { .. }) => Vec::new(),
         Err(error) => return Err(error.into()),

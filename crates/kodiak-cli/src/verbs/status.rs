@@ -90,7 +90,7 @@ pub(super) fn run(arguments: &StatusArguments, context: &Context<'_>) -> anyhow:
     }
     let changed = status.sources.iter().any(SourceState::is_behind);
     let holder = if status.embeddings.is_behind() {
-        engine.embedding_holder(&Guard::local())?
+        engine.view(&Guard::local()).embedding_holder()?
     } else {
         None
     };

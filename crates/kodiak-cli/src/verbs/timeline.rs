@@ -16,7 +16,7 @@ pub(super) fn run(arguments: &TimelineArguments, context: &Context<'_>) -> anyho
     let config = context.config()?;
     let engine = context.engine(&config, Purpose::of("timeline").without_model(true))?;
     let missing_index = |error| explain_missing_index(error, &config);
-    let mut filter = ask(&arguments.chosen).filter(&engine, &Guard::local())?;
+    let mut filter = ask(&arguments.chosen).filter(engine.view(&Guard::local()))?;
     let request = TimelineRequest {
         after: filter.after.take(),
         before: filter.before.take(),

@@ -52,10 +52,10 @@ impl Around {
         let guard = Guard::local();
         let neighbours = match context {
             0 => Neighbours::default(),
-            count => engine.neighbours(&guard, found, count)?,
+            count => engine.view(&guard).neighbours(found, count)?,
         };
         Ok(Self {
-            details: engine.describe(&guard, found)?.turn,
+            details: engine.view(&guard).describe(found)?.turn,
             before: neighbours.before.into_iter().map(Neighbour::of).collect(),
             after: neighbours.after.into_iter().map(Neighbour::of).collect(),
         })

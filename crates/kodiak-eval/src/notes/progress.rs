@@ -14,6 +14,7 @@ use anyhow::Result;
 use kodiak::access::Guard;
 use kodiak::chunk::{estimated_tokens, text_hash};
 use kodiak::embed::{EmbedError, Embedder, Identity, Limits, Role};
+use kodiak::engine::ToSync;
 use kodiak::search::Request;
 use kodiak::store::{EmbeddingCache, Filter, SqliteIndex, Store};
 use kodiak::{Cancel, Engine, Job};
@@ -104,7 +105,7 @@ impl Interrupted {
             .deadline(NO_HURRY)
             .refresh(Duration::ZERO)
             .open()?;
-        engine.sync(&Guard::local(), &Job::default())?;
+        engine.sync(&Guard::local(), ToSync::All, &Job::default())?;
         Ok(Self {
             engine,
             metered: Arc::clone(metered),

@@ -228,7 +228,7 @@ impl Answers<'_> {
         judged: &JudgedNotes,
         query: &JudgedQuery,
     ) -> Result<()> {
-        let engine = collection.engine().with_tuning(self.variant.tuning);
+        let engine = collection.engine().with_tuning(|_| self.variant.tuning);
         let request = Request {
             mode: self.setting.mode,
             exact: !self.setting.typo,

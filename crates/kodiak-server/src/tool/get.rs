@@ -81,7 +81,7 @@ fn run(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
 }
 
 fn find(call: &Call<'_>, id: &str) -> Result<Found, Refusal> {
-    let found = call.engine.find(call.guard(), id)?;
+    let found = call.view().find(id)?;
     match (found.asked, found.lines_beyond_end()) {
         (Some(lines), Some(notice)) if lines.from > found.line_count => Err(Refusal::new(
             format!("{}: {notice}", frame::one_line(id)),

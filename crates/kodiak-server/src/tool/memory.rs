@@ -178,7 +178,7 @@ pub(super) fn described(call: &Call<'_>, name: &str) -> Result<Memory, Refusal> 
 /// named.
 fn project(call: &Call<'_>) -> Option<String> {
     let name = given(call, "project")?;
-    match call.engine.projects_meant(call.guard(), &name).as_deref() {
+    match call.view().projects_meant(&name).as_deref() {
         Ok([only]) => Some(only.clone()),
         _ => Some(name),
     }

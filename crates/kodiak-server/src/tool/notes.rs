@@ -183,7 +183,7 @@ fn bounded(call: &Call<'_>, name: &str) -> Result<Vec<String>, Refusal> {
 }
 
 fn find(call: &Call<'_>, id: &str) -> Result<Found, Refusal> {
-    Ok(call.engine.find(call.guard(), id)?)
+    Ok(call.view().find(id)?)
 }
 
 fn get(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {

@@ -174,7 +174,7 @@ fn visible(call: &Call<'_>) -> Result<Vec<String>, Refusal> {
     if call.guard().project().is_none() {
         return Ok(Notes::new(&call.engine).writable_sources(call.guard()));
     }
-    let indexed = match call.engine.indexed_sources(call.guard()) {
+    let indexed = match call.view().indexed_sources() {
         Err(Error::NoIndex { .. }) => Vec::new(),
         indexed => indexed?,
     };
@@ -195,7 +195,7 @@ fn update(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
         ));
     }
     let typed = arguments.text("id").unwrap_or_default();
-    let found = call.engine.find(call.guard(), typed)?;
+    let found = call.view().find(typed)?;
     let (source, key) = (&found.document.source, &found.document.key);
     let mut saved = Saved {
         key: key.clone(),

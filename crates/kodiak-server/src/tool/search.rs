@@ -67,13 +67,13 @@ fn run(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
 
 /// Reads what a search is asked for.
 pub(super) fn request(call: &Call<'_>) -> Result<Request, Refusal> {
-    let request = asked(call).request(&call.engine, call.guard(), MOST_HITS);
+    let request = asked(call).request(call.view(), MOST_HITS);
     Ok(request?)
 }
 
 /// Reads which documents are meant.
 pub(super) fn filter(call: &Call<'_>) -> Result<Filter, Refusal> {
-    Ok(asked(call).filter(&call.engine, call.guard())?)
+    Ok(asked(call).filter(call.view())?)
 }
 
 /// Reads the arguments that tools with a query or a filter have in common.

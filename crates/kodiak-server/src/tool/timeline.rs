@@ -80,10 +80,10 @@ fn run(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
         before: given(call, "to").or(last_day),
         ..asked(call)
     };
-    let mut filter = ask.filter(&call.engine, call.guard())?;
+    let mut filter = ask.filter(call.view())?;
     if filter.sources.is_empty() && !has_experience(call) {
         // Without memories and sessions, everything is worth a timeline.
-        let indexed = match call.engine.indexed_sources(call.guard()) {
+        let indexed = match call.view().indexed_sources() {
             Err(Error::NoIndex { .. }) => Vec::new(),
             indexed => indexed?,
         };

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use kodiak::access::Guard;
 use kodiak::embed::{EmbedError, Embedder, Identity, Limits, Role};
+use kodiak::engine::ToSync;
 use kodiak::{Engine, Job};
 use kodiak_notes::MarkdownFolder;
 use kodiak_notes::markdown::FolderOptions;
@@ -80,7 +81,9 @@ async fn a_cancelled_search_does_not_wait_for_the_model() {
         .deadline(Duration::from_hours(1))
         .open()
         .unwrap();
-    engine.sync(&Guard::local(), &Job::default()).unwrap();
+    engine
+        .sync(&Guard::local(), ToSync::All, &Job::default())
+        .unwrap();
     engine
         .embed(&Guard::local(), None, &Job::default())
         .unwrap();

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 
 use kodiak::access::{Capability, Guard};
 use kodiak::embed::Embedder;
-use kodiak::engine::EngineBuilder;
+use kodiak::engine::{EngineBuilder, ToSync};
 use kodiak::{Cancel, Engine, Job};
 use kodiak_memory::{MemoryFolder, MemoryOptions};
 use kodiak_notes::MarkdownFolder;
@@ -74,7 +74,9 @@ impl Desk {
     /// Returns an engine whose index is up to date.
     pub(crate) fn indexed(&self, folders: &[&str]) -> Engine {
         let engine = self.engine(folders);
-        engine.sync(&Guard::local(), &Job::default()).unwrap();
+        engine
+            .sync(&Guard::local(), ToSync::All, &Job::default())
+            .unwrap();
         engine
     }
 
@@ -103,7 +105,9 @@ impl Desk {
             builder = builder.model(model);
         }
         let engine = builder.open().unwrap();
-        engine.sync(&Guard::local(), &Job::default()).unwrap();
+        engine
+            .sync(&Guard::local(), ToSync::All, &Job::default())
+            .unwrap();
         if embeds {
             engine
                 .embed(&Guard::local(), None, &Job::default())

@@ -1,6 +1,7 @@
 //! What the tools for memories, articles and sessions answer.
 
 use kodiak::access::Guard;
+use kodiak::engine::ToSync;
 use kodiak::{Engine, Job};
 use kodiak_memory::{Holding, MemoryFolder, MemoryOptions};
 use kodiak_server::{Server, ToolAnswer};
@@ -41,7 +42,9 @@ pub(crate) fn engine(desk: &Desk) -> Engine {
     let sessions = desk.path("sessions");
     let sessions = SessionRecords::new("sessions", &sessions, SessionOptions::default());
     let engine = builder.source(sessions.unwrap()).open().unwrap();
-    engine.sync(&Guard::local(), &Job::default()).unwrap();
+    engine
+        .sync(&Guard::local(), ToSync::All, &Job::default())
+        .unwrap();
     engine
 }
 

@@ -3,6 +3,7 @@
 //! generated notes, of the other ways in, and of a model.
 
 use kodiak::access::Guard;
+use kodiak::engine::ToSync;
 use kodiak::{Cancel, DocumentId};
 use kodiak_server::tool::parameter::{Kind, Parameter};
 use kodiak_server::{Server, Tool};
@@ -309,7 +310,7 @@ fn a_writer_in_a_project_is_told_of_no_other_source() {
     let builder = kodiak::Engine::builder(desk.path("other.db")).source(read_only.unwrap());
     let engine = builder.open().unwrap();
     engine
-        .sync(&Guard::local(), &kodiak::Job::default())
+        .sync(&Guard::local(), ToSync::All, &kodiak::Job::default())
         .unwrap();
     let server = Server::new(engine, desk.options(guard()));
     let said = ["letters", "nowhere"].map(|source| {

@@ -11,6 +11,7 @@ use std::sync::{Arc, LazyLock};
 
 use kodiak::access::Guard;
 use kodiak::embed::{Embedder, OnnxEmbedder};
+use kodiak::engine::ToSync;
 use kodiak::model::install_from_folder;
 use kodiak::search::{Mode, Request};
 use kodiak::source::Draft;
@@ -227,7 +228,7 @@ impl Asked {
                 limit: 1 + dice.roll(30),
                 ..Request::new(query.clone())
             });
-            let spelt = self.engine.spelling(&self.guard, &query).unwrap();
+            let spelt = self.engine.view(&self.guard).spelling(&query).unwrap();
             self.note(format!("spelling {query}"), &format!("{spelt:?}"));
         }
     }
@@ -247,7 +248,8 @@ impl Asked {
         let files = files.into_iter().map(str::to_owned);
         let listed = self
             .engine
-            .list(&self.guard, &Filter::default(), 100)
+            .view(&self.guard)
+            .list(&Filter::default(), 100)
             .unwrap();
         let own: Vec<String> = listed.iter().map(|one| one.id.clone()).collect();
         self.note("list".to_owned(), &format!("{listed:?}"));
@@ -503,7 +505,10 @@ fn compare(model: bool, ask: impl Fn(&mut Asked), guard: impl Fn() -> Guard) {
         let mut asked = Asked::new(desk, engine, guard());
         ask(&mut asked);
         change(&asked.desk, outside);
-        asked.engine.sync(&Guard::local(), &Job::default()).unwrap();
+        asked
+            .engine
+            .sync(&Guard::local(), ToSync::All, &Job::default())
+            .unwrap();
         for query in ["kettle", "teapot", "tea", "teapto", "bread rising"] {
             asked.search(&Request {
                 explain: true,

@@ -6,8 +6,7 @@
 
 use serde::Deserialize;
 
-use super::Engine;
-use crate::access::Guard;
+use super::View;
 use crate::date;
 use crate::document::Timestamp;
 use crate::error::{Error, Result};
@@ -66,7 +65,7 @@ pub struct Ask {
 
 impl Ask {
     /// Returns the request for this, with at most `most` hits.
-    pub fn request(self, engine: &Engine, guard: &Guard, most: usize) -> Result<Request> {
+    pub fn request(self, view: View<'_, '_>, most: usize) -> Result<Request> {
         let limit = self.limit.unwrap_or(DEFAULT_LIMIT);
         if !(1..=most).contains(&limit) {
             return Err(bad_value("limit", &format!("from 1 to {most}")));
@@ -76,7 +75,7 @@ impl Ask {
         }
         let mode = self.mode.as_deref().map(str::parse).transpose()?;
         Ok(Request {
-            filter: self.filter(engine, guard)?,
+            filter: self.filter(view)?,
             query: self.query,
             limit,
             mode: mode.unwrap_or_default(),
@@ -91,15 +90,15 @@ impl Ask {
     }
 
     /// Returns the filter that admits the documents that are meant.
-    pub fn filter(&self, engine: &Engine, guard: &Guard) -> Result<Filter> {
+    pub fn filter(&self, view: View<'_, '_>) -> Result<Filter> {
         let (after, before) = self.period()?;
-        engine.require_sources(guard, &self.sources)?;
+        view.require_sources(&self.sources)?;
         let without = |texts: &[String], beginning: &str| -> Vec<String> {
             let strip = |text: &String| text.trim_start_matches(beginning).to_owned();
             texts.iter().map(strip).collect()
         };
         Ok(Filter {
-            projects: engine.require_projects(guard, &self.projects)?,
+            projects: view.require_projects(&self.projects)?,
             sources: self.sources.clone(),
             paths: without(&self.paths, "./"),
             tags: without(&self.tags, "#"),
@@ -129,18 +128,18 @@ impl Ask {
     }
 }
 
-impl Engine {
+impl View<'_, '_> {
     /// Returns the projects that typed names mean, as the index has them. Fails for a name
     /// that nothing has, unless there is no index, which a search says.
-    pub fn require_projects(&self, guard: &Guard, typed: &[String]) -> Result<Vec<String>> {
+    fn require_projects(&self, typed: &[String]) -> Result<Vec<String>> {
         let mut meant = Vec::new();
         for name in typed {
-            let projects = self.projects_meant(guard, name)?;
+            let projects = self.projects_meant(name)?;
             if !projects.is_empty() {
                 meant.extend(projects);
                 continue;
             }
-            let mut known = match self.projects(guard, &Filter::default()) {
+            let mut known = match self.projects(&Filter::default()) {
                 Err(Error::NoIndex { .. }) => {
                     meant.push(name.clone());
                     continue;

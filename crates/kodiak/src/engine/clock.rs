@@ -4,8 +4,8 @@
 //! The clock is compared with the newest date that is known: that of the newest document,
 //! and the last time that it was believed, which a file beside the index records.
 
-use super::Engine;
-use crate::access::{Capability, Guard};
+use super::View;
+use crate::access::Capability;
 use crate::date;
 use crate::document::Timestamp;
 use crate::error::{Error, Result};
@@ -31,16 +31,17 @@ impl Clock {
     }
 }
 
-impl Engine {
+impl View<'_, '_> {
     /// Compares the clock with the newest date that is known, and records the time if it
     /// is plausible. To be called before a sync, which makes its own time known.
-    pub fn clock(&self, guard: &Guard) -> Result<Clock> {
-        guard.require(Capability::Admin)?;
+    pub fn clock(&self) -> Result<Clock> {
+        self.guard.require(Capability::Admin)?;
+        let engine = self.engine;
         let now = date::now();
-        let journal = self.journal(".clock").filter(|_| self.shared.journaled);
+        let journal = engine.journal(".clock").filter(|_| engine.shared.journaled);
         let recorded = journal.as_ref().and_then(|journal| journal.read().ok());
         let recorded: Option<Timestamp> = recorded.flatten();
-        let dates = self.read(|reader| {
+        let dates = engine.read(|reader| {
             let newest = reader.newest(&Filter::default(), None, 1)?;
             let rows: Vec<_> = newest.best.iter().map(|found| found.row).collect();
             let newest = reader.documents(&rows)?.into_iter().next();

@@ -7,7 +7,7 @@
 
 use std::path::PathBuf;
 
-use super::{Engine, Job};
+use super::{Engine, Job, ToSync};
 use crate::access::{Capability, Guard};
 use crate::error::{Error, Result};
 use crate::source::Source;
@@ -345,7 +345,7 @@ impl Engine {
         let anything = !self.names(guard).is_empty();
         let stale = diagnosis.health != Health::Sound || diagnosis.checks.iter().any(behind);
         if anything && stale {
-            let report = self.sync(guard, job)?;
+            let report = self.sync(guard, ToSync::All, job)?;
             let sources: Vec<String> = report.synced.iter().map(|(name, _)| name.clone()).collect();
             if !sources.is_empty() {
                 repairs.push(Repair::Synced {

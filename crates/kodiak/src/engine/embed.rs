@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::queue::patiently;
-use super::{Engine, Event, Job};
+use super::{Engine, Event, Job, View};
 use crate::access::{Capability, Guard};
 use crate::error::Result;
 use crate::store::{Lock, Writer};
@@ -37,13 +37,15 @@ impl WriteAccess for Turns<'_> {
     }
 }
 
-impl Engine {
+impl View<'_, '_> {
     /// Returns the process that is embedding these documents now, if one is.
-    pub fn embedding_holder(&self, guard: &Guard) -> Result<Option<String>> {
-        guard.require(Capability::Admin)?;
-        Ok(self.shared.store.embedding_holder())
+    pub fn embedding_holder(&self) -> Result<Option<String>> {
+        self.guard.require(Capability::Admin)?;
+        Ok(self.engine.shared.store.embedding_holder())
     }
+}
 
+impl Engine {
     /// Returns whether a search embeds candidates that have no vector yet. While a
     /// backfill runs, it leaves them to that.
     pub(super) fn embeds_candidates(&self) -> bool {

@@ -41,9 +41,7 @@ impl View<'_, '_> {
         let (embedder, _) = self.read(|reader| Ok(self.engine.for_queries(reader)))?;
         Ok(embedder.map(|embedder| set.unwrap_or(embedder.minimum_similarity())))
     }
-}
 
-impl Engine {
     /// Returns the vectors of the values of [`EmbeddedFields`]: those in the cache, and
     /// new ones of the model for texts where `embeds` says so. Returns nothing without a
     /// model.
@@ -53,8 +51,8 @@ impl Engine {
         embeds: &dyn Fn(usize) -> bool,
         job: &Job<'_>,
     ) -> Option<Vectors> {
-        let model = self.shared.models.for_documents().ok().flatten()?;
-        let mut cache = self.cache(job);
+        let model = self.engine.shared.models.for_documents().ok().flatten()?;
+        let mut cache = self.engine.cache(job);
         let hashes: Vec<[u8; 16]> = texts.iter().map(|text| text_hash(text)).collect();
         let identity = model.identity();
         let cached = cache.as_ref().and_then(|it| it.get(identity, &hashes).ok());
@@ -78,7 +76,7 @@ impl Engine {
                     .collect();
                 // A cache that cannot be written costs time, not results.
                 if cache.put(identity, &new).is_ok() {
-                    self.leave_out_erased(cache, &new);
+                    self.engine.leave_out_erased(cache, &new);
                 }
             }
             for (at, vector) in made {
@@ -90,7 +88,9 @@ impl Engine {
             minimum: model.minimum_similarity(),
         })
     }
+}
 
+impl Engine {
     /// Deletes vectors from the cache whose texts are being erased or are gone by now:
     /// another process may have erased them while the model worked on them. An erasing
     /// that begins later finds them in the cache.

@@ -150,6 +150,17 @@ impl Eraser<'_> {
         })
     }
 
+    /// Finishes an erasing that was interrupted before something is written to a source:
+    /// what is written must not be taken for what is to be erased. A feature that writes
+    /// to its sources itself calls this first.
+    pub fn finish_before_writing(&self) {
+        let journal = self.engine.erasing_journal();
+        if journal.is_some_and(|journal| journal.exists()) {
+            // What cannot be finished now is tried again later.
+            let _ = self.engine.write(&Job::default(), |_| Ok(()));
+        }
+    }
+
     /// Reports whether an erasing that is not finished was asked for under this name.
     pub fn is_unfinished(&self, name: &str) -> Result<bool> {
         let Some(journal) = self.engine.erasing_journal() else {

@@ -39,19 +39,6 @@ impl Holder<'_> {
 }
 
 impl Engine {
-    /// Finishes an erasing that was interrupted before something is written to a source:
-    /// what is written must not be taken for what is to be erased. A feature that writes
-    /// to its sources itself calls this first.
-    pub fn finish_begun_before_writing(&self) {
-        if self
-            .erasing_journal()
-            .is_some_and(|journal| journal.exists())
-        {
-            // What cannot be finished now is tried again later.
-            let _ = self.write(&Job::default(), |_| Ok(()));
-        }
-    }
-
     /// Finishes an erasing that was interrupted if a search writes, unless only readers
     /// hold it up: a search does not wait for them.
     pub(super) fn finish_begun_beside_search(&self, writer: &mut dyn Writer) {

@@ -13,7 +13,9 @@
 //! * `writing` brings the index up to date with what the engine has written;
 //! * `forgetting` plans an erasing, `erasure` records it, and `erasing` carries it out,
 //!   also if another process has begun it;
-//! * `sync`, `embed`, `documents`, `status` and `doctor` contain the methods.
+//! * `sync`, `embed`, `status` and `doctor` contain the methods;
+//! * `view` is the index as a caller sees it, with the methods that only read: those of
+//!   `ask`, `documents`, `find` and `neighbours` among them.
 
 mod ask;
 mod backfills;
@@ -65,7 +67,7 @@ pub use models::{ModelAbsence, ModelResult, Models, NoModel, OneModel};
 pub use neighbours::Neighbours;
 pub use refresh::REFRESH;
 pub use status::{CacheStatus, MeaningState, SourceState, Status};
-pub use sync::{SourceFailure, SyncReport};
+pub use sync::{SourceFailure, SyncReport, ToSync};
 pub use view::View;
 
 use backfills::Backfills;
@@ -226,18 +228,13 @@ impl Engine {
     }
 
     /// Returns an engine that shares everything with this one, except for the
-    /// ranking parameters.
+    /// ranking parameters, which `change` gets as this one has them.
     #[must_use]
-    pub fn with_tuning(&self, tuning: Tuning) -> Self {
+    pub fn with_tuning(&self, change: impl FnOnce(Tuning) -> Tuning) -> Self {
         Self {
-            tuning,
+            tuning: change(self.tuning),
             ..self.clone()
         }
-    }
-
-    /// Returns the ranking parameters.
-    pub fn tuning(&self) -> Tuning {
-        self.tuning
     }
 
     /// Returns an engine that shares everything with this one, except for the model
@@ -292,13 +289,6 @@ impl Engine {
         self.get_refreshed(guard, reference, |reference| {
             self.read_as(guard, |reader| self.router(reader, guard).get(reference))
         })
-    }
-
-    /// Returns the correction that a search would use for `word`, or `None` if
-    /// it would use the word as typed.
-    pub fn spelling(&self, guard: &Guard, word: &str) -> Result<Option<String>> {
-        guard.require(Capability::Search)?;
-        self.read_as(guard, |reader| self.router(reader, guard).spelling(word))
     }
 
     fn router<'a>(&'a self, reader: &'a dyn Reader, guard: &Guard) -> Router<'a> {

@@ -1,7 +1,7 @@
 //! What surrounds a document: its neighbours in its thread, and what its source knows.
 
-use super::Engine;
-use crate::access::{Capability, Guard};
+use super::View;
+use crate::access::Capability;
 use crate::error::Result;
 use crate::search::Found;
 use crate::source::{Described, Details};
@@ -16,13 +16,13 @@ pub struct Neighbours {
     pub after: Vec<StoredDocument>,
 }
 
-impl Engine {
+impl View<'_, '_> {
     /// Returns up to `count` documents before and after one in its thread, as far as
     /// they exist for the caller. What is in no thread has none.
-    pub fn neighbours(&self, guard: &Guard, found: &Found, count: usize) -> Result<Neighbours> {
-        guard.require(Capability::Read)?;
+    pub fn neighbours(&self, found: &Found, count: usize) -> Result<Neighbours> {
+        self.guard.require(Capability::Read)?;
         let row = found.document.row;
-        self.read_as(guard, |reader| {
+        self.read(|reader| {
             let threads = reader.threads_of(&[row])?;
             let Some(thread) = threads.into_iter().find(|thread| thread.contains(&row)) else {
                 return Ok(Neighbours::default());
@@ -39,9 +39,9 @@ impl Engine {
     }
 
     /// Returns what its source knows of a document, beyond what the index holds.
-    pub fn describe(&self, guard: &Guard, found: &Found) -> Result<Details> {
-        guard.require(Capability::Read)?;
-        let mut sources = self.shared.sources.iter();
+    pub fn describe(&self, found: &Found) -> Result<Details> {
+        self.guard.require(Capability::Read)?;
+        let mut sources = self.engine.shared.sources.iter();
         let source = sources.find(|source| source.name() == found.document.source);
         let Some(source) = source else {
             return Ok(Details::default());

@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use super::{Engine, ModelAbsence};
+use super::{Engine, ModelAbsence, View};
 use crate::access::{Capability, Guard};
 use crate::document::Timestamp;
 use crate::error::{Error, Result};
@@ -100,6 +100,14 @@ impl SourceState {
     }
 }
 
+impl View<'_, '_> {
+    /// Returns what the index has of its sources. The sources are not accessed.
+    pub fn indexed_sources(&self) -> Result<Vec<SourceStatus>> {
+        self.guard.require(Capability::Search)?;
+        self.read(|reader| reader.sources())
+    }
+}
+
 impl Engine {
     /// Returns the state of the index and its sources. It reads only names and
     /// versions of entries, not their content.
@@ -109,12 +117,6 @@ impl Engine {
             Err(Error::NoIndex { .. }) => Ok(self.without_index(guard)),
             other => other,
         }
-    }
-
-    /// Returns what the index has of its sources. The sources are not accessed.
-    pub fn indexed_sources(&self, guard: &Guard) -> Result<Vec<SourceStatus>> {
-        guard.require(Capability::Search)?;
-        self.read_as(guard, |reader| reader.sources())
     }
 
     fn without_index(&self, guard: &Guard) -> Status {

@@ -1,6 +1,6 @@
 //! Syncing the index with its sources.
 
-use super::{Engine, Event, Job, leave_out};
+use super::{Engine, Event, Job, View, leave_out};
 use crate::access::{Capability, Guard};
 use crate::error::{Error, Result};
 use crate::source::{Source, WithoutTombstones};
@@ -32,6 +32,18 @@ impl SyncReport {
     }
 }
 
+/// The sources to sync.
+#[derive(Clone, Copy, Debug)]
+pub enum ToSync<'a> {
+    /// All of them. Sources that are no longer registered are removed from the index.
+    All,
+    /// All of them, and none is removed: for a process that runs for long and may not
+    /// know which sources were registered since it began.
+    Known,
+    /// Those with these names.
+    Only(&'a [String]),
+}
+
 /// A source that could not be synced.
 #[derive(Debug)]
 pub struct SourceFailure {
@@ -43,39 +55,63 @@ pub struct SourceFailure {
     pub kept: u64,
 }
 
+impl View<'_, '_> {
+    /// Fails if one of these sources does not exist for the caller: it is neither
+    /// registered nor indexed, or the guard does not admit it.
+    pub fn require_sources(&self, names: &[String]) -> Result<()> {
+        self.guard.require(Capability::Search)?;
+        // For a caller that is restricted to a project, a source exists if it has
+        // documents of that project.
+        let mut known = match self.guard.project() {
+            None => self.engine.names(self.guard),
+            Some(_) => Vec::new(),
+        };
+        if names.iter().all(|name| known.contains(name)) {
+            return Ok(());
+        }
+        let indexed = match self.indexed_sources() {
+            Err(Error::NoIndex { .. }) => Vec::new(),
+            indexed => indexed?,
+        };
+        known.extend(indexed.into_iter().map(|source| source.name));
+        known.sort();
+        known.dedup();
+        match names.iter().find(|name| !known.contains(name)) {
+            Some(name) => Err(Error::UnknownSource {
+                name: name.clone(),
+                known,
+            }),
+            None => Ok(()),
+        }
+    }
+}
+
 impl Engine {
-    /// Syncs all sources, and removes those that are no longer registered. A
-    /// source that cannot be synced does not stop the others.
-    pub fn sync(&self, guard: &Guard, job: &Job<'_>) -> Result<SyncReport> {
-        guard.require(Capability::Admin)?;
-        self.write(job, |writer| {
-            let forgotten = self.forget_unregistered(guard, writer, job)?;
-            let names: Vec<String> = self.names(guard);
-            let mut report = self.sync_named(&names, writer, job)?;
-            report.forgotten = forgotten;
-            Ok(report)
-        })
-    }
-
-    /// Syncs all sources and removes none: for a process that runs for long and
-    /// may not know which sources were registered since it began.
-    pub fn sync_known(&self, guard: &Guard, job: &Job<'_>) -> Result<SyncReport> {
-        guard.require(Capability::Admin)?;
-        let names = self.names(guard);
-        self.write(job, |writer| self.sync_named(&names, writer, job))
-    }
-
-    /// Syncs the sources with these names.
-    pub fn sync_only(&self, guard: &Guard, names: &[String], job: &Job<'_>) -> Result<SyncReport> {
+    /// Brings the index up to date with sources. One that cannot be synced does not
+    /// stop the others.
+    pub fn sync(&self, guard: &Guard, wanted: ToSync<'_>, job: &Job<'_>) -> Result<SyncReport> {
         guard.require(Capability::Admin)?;
         let known = self.names(guard);
+        let names = match wanted {
+            ToSync::All | ToSync::Known => &known,
+            ToSync::Only(names) => names,
+        };
         if let Some(name) = names.iter().find(|name| !known.contains(name)) {
             return Err(Error::UnknownSource {
                 name: name.clone(),
                 known,
             });
         }
-        self.write(job, |writer| self.sync_named(names, writer, job))
+        self.write(job, |writer| {
+            let forgotten = match wanted {
+                ToSync::All => self.forget_unregistered(guard, writer, job)?,
+                ToSync::Known | ToSync::Only(_) => Vec::new(),
+            };
+            Ok(SyncReport {
+                forgotten,
+                ..self.sync_named(names, writer, job)?
+            })
+        })
     }
 
     /// Empties the index and fills it from all sources. Searches use the old
@@ -149,35 +185,6 @@ impl Engine {
             model.map(|model| model.identity().clone())
         };
         Ok(identity.or_else(ours))
-    }
-
-    /// Fails if one of these sources does not exist for the caller: it is neither
-    /// registered nor indexed, or the guard does not admit it.
-    pub fn require_sources(&self, guard: &Guard, names: &[String]) -> Result<()> {
-        guard.require(Capability::Search)?;
-        // For a caller that is restricted to a project, a source exists if it has
-        // documents of that project.
-        let mut known = match guard.project() {
-            None => self.names(guard),
-            Some(_) => Vec::new(),
-        };
-        if names.iter().all(|name| known.contains(name)) {
-            return Ok(());
-        }
-        let indexed = match self.indexed_sources(guard) {
-            Err(Error::NoIndex { .. }) => Vec::new(),
-            indexed => indexed?,
-        };
-        known.extend(indexed.into_iter().map(|source| source.name));
-        known.sort();
-        known.dedup();
-        match names.iter().find(|name| !known.contains(name)) {
-            Some(name) => Err(Error::UnknownSource {
-                name: name.clone(),
-                known,
-            }),
-            None => Ok(()),
-        }
     }
 
     /// Returns the names of all registered sources that exist for the caller: those

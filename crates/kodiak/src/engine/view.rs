@@ -1,7 +1,8 @@
-//! The index as a caller sees it: what features read beyond the methods of the engine.
+//! The index as a caller sees it: everything that is read of it, except for the searches
+//! and the state that [`Engine`] returns itself.
 
 use super::Engine;
-use crate::access::Guard;
+use crate::access::{Capability, Guard};
 use crate::document::Reference;
 use crate::error::Result;
 use crate::search::{Answer, Caveat, Completeness, Named, Request};
@@ -9,7 +10,7 @@ use crate::source::Source;
 use crate::store::{Filter, Reader, StoredDocument};
 
 /// The index and the sources of an engine as a caller sees them: for its guard, nothing
-/// else exists. A feature reads through it what no method of the engine returns.
+/// else exists. Surfaces and features read through it.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'e, 'g> {
     pub(super) engine: &'e Engine,
@@ -72,9 +73,16 @@ impl<'e> View<'e, '_> {
     }
 
     /// Returns the documents that names mean, each with the lines that it asks for, as
-    /// [`Engine::find`] reads names. For a reader of [`View::read`].
+    /// [`View::find`] reads names. For a reader of [`View::read`].
     pub fn named(&self, reader: &dyn Reader, names: &[String]) -> Result<Vec<Named>> {
         self.engine.router(reader, self.guard).named(names)
+    }
+
+    /// Returns the correction that a search would use for `word`, or `None` if
+    /// it would use the word as typed.
+    pub fn spelling(&self, word: &str) -> Result<Option<String>> {
+        self.guard.require(Capability::Search)?;
+        self.read(|reader| self.engine.router(reader, self.guard).spelling(word))
     }
 
     /// Returns the document that a name means, among all that exist for the caller.

@@ -1,7 +1,7 @@
 //! What callers ask for from outside, read in one place for every surface.
 
 use kodiak::access::Guard;
-use kodiak::engine::{Ask, Engine, Job};
+use kodiak::engine::{Ask, Engine, Job, ToSync};
 use kodiak::search::Mode;
 
 use crate::collection::Collection;
@@ -13,7 +13,9 @@ fn list(texts: &[&str]) -> Vec<String> {
 fn engine(notes: &Collection) -> Engine {
     let builder = Engine::builder(notes.index_path()).source(notes.source());
     let engine = builder.open().unwrap();
-    engine.sync(&Guard::local(), &Job::default()).unwrap();
+    engine
+        .sync(&Guard::local(), ToSync::All, &Job::default())
+        .unwrap();
     engine
 }
 
@@ -35,7 +37,7 @@ fn plain_values_become_a_request() {
         "exact": true, "min_relevance": 0.5,
     }))
     .unwrap();
-    let request = ask.request(&engine, &Guard::local(), 100).unwrap();
+    let request = ask.request(engine.view(&Guard::local()), 100).unwrap();
     assert_eq!((request.limit, request.mode), (3, Mode::Lexical));
     assert!(request.exact && !request.all);
     let filter = &request.filter;
@@ -113,7 +115,7 @@ fn every_wrong_value_is_named() {
             "there is no mode 'fuzzy'; choose one of auto, lexical, semantic, hybrid, like",
         ),
     ] {
-        let refused = ask.request(&engine, &Guard::local(), 100).unwrap_err();
+        let refused = ask.request(engine.view(&Guard::local()), 100).unwrap_err();
         assert_eq!(refused.to_string(), error);
     }
     // What is outside of a caller's scope does not exist.
@@ -122,7 +124,7 @@ fn every_wrong_value_is_named() {
         ..Ask::default()
     };
     let api = Guard::local().in_project("/src/api");
-    assert!(ask.filter(&engine, &Guard::local()).is_ok());
-    let refused = ask.filter(&engine, &api).unwrap_err().to_string();
+    assert!(ask.filter(engine.view(&Guard::local())).is_ok());
+    let refused = ask.filter(engine.view(&api)).unwrap_err().to_string();
     assert_eq!(refused, "there is no project 'web'");
 }

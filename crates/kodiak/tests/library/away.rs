@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use kodiak::access::Guard;
-use kodiak::engine::{Engine, Job};
+use kodiak::engine::{Engine, Job, ToSync};
 use kodiak::search::{Freshness, Request};
 use kodiak::source::{Entry, Known, Listing, Look, Presence, Reading, Source};
 use kodiak::{Cancel, Document, Error, Result, sync};
@@ -241,7 +241,7 @@ fn asked(refresh: bool) -> Request {
 
 /// Returns the number of documents that the index has, whatever the source says.
 fn indexed(engine: &Engine) -> u64 {
-    let sources = engine.indexed_sources(&me()).unwrap();
+    let sources = engine.view(&me()).indexed_sources().unwrap();
     sources.iter().map(|source| source.documents).sum()
 }
 
@@ -270,10 +270,10 @@ const WAYS: &[(&str, Way)] = &[
         assert!(missing.is_err());
     }),
     ("sync", |engine| {
-        engine.sync(&me(), &Job::default()).unwrap();
+        engine.sync(&me(), ToSync::All, &Job::default()).unwrap();
     }),
     ("sync of what is known", |engine| {
-        engine.sync_known(&me(), &Job::default()).unwrap();
+        engine.sync(&me(), ToSync::Known, &Job::default()).unwrap();
     }),
     ("rebuild", |engine| {
         let _ = engine.rebuild(&me(), false, &Job::default());
@@ -285,7 +285,7 @@ fn no_way_of_noticing_empties_the_index() {
     for kind in KINDS {
         let machine = Machine::new(kind);
         let engine = machine.patient();
-        engine.sync(&me(), &Job::default()).unwrap();
+        engine.sync(&me(), ToSync::All, &Job::default()).unwrap();
         assert_eq!(indexed(&engine), NOTES as u64, "{}", kind.name);
         for away in ALL_AWAY {
             for (way, act) in WAYS {
@@ -346,7 +346,7 @@ fn notes_that_are_deleted_one_by_one_are_gone_at_once() {
     for kind in &KINDS[..3] {
         let machine = Machine::new(kind);
         let engine = machine.patient();
-        engine.sync(&me(), &Job::default()).unwrap();
+        engine.sync(&me(), ToSync::All, &Job::default()).unwrap();
         for (name, left) in [("a.md", 2), ("sub", 1)] {
             let path = machine.drive().join(name);
             let _ = fs::remove_file(&path);
@@ -467,7 +467,7 @@ fn retention_waits_for_a_folder_that_is_away() {
     let kind = KINDS.iter().find(|kind| kind.name == "kept transcripts");
     let machine = Machine::new(kind.unwrap());
     let engine = machine.patient();
-    engine.sync(&me(), &Job::default()).unwrap();
+    engine.sync(&me(), ToSync::All, &Job::default()).unwrap();
     let later = kodiak::date::parse("2100-01-01").unwrap();
     let clock = kodiak::engine::Clock {
         now: later,
@@ -476,7 +476,7 @@ fn retention_waits_for_a_folder_that_is_away() {
     for away in [Away::Missing, Away::Empty] {
         machine.unplug(away);
         for engine in [&engine, &machine.patient()] {
-            engine.sync(&me(), &Job::default()).unwrap();
+            engine.sync(&me(), ToSync::All, &Job::default()).unwrap();
             let retired = Sessions::new(engine).retire(&me(), Some(later), clock, &Job::default());
             assert_eq!(retired.unwrap().retired, 0, "{away:?}");
         }

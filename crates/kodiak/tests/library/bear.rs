@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use kodiak::access::Guard;
-use kodiak::engine::{Engine, Job};
+use kodiak::engine::{Engine, Job, ToSync};
 use kodiak::search::{Answer, Caveat, Request};
 use kodiak::source::{Presence, Source};
 use kodiak::store::Filter;
@@ -74,7 +74,9 @@ impl Den {
 }
 
 fn sync(engine: &Engine) -> Report {
-    let mut report = engine.sync(&Guard::local(), &Job::default()).unwrap();
+    let mut report = engine
+        .sync(&Guard::local(), ToSync::All, &Job::default())
+        .unwrap();
     assert!(report.is_complete(), "{report:?}");
     report.synced.pop().unwrap().1
 }
@@ -358,7 +360,9 @@ fn a_database_that_vanished_keeps_its_notes() {
     let away = den.place.path().join("away.sqlite");
     fs::rename(den.database(), &away).unwrap();
     let engine = den.engine();
-    let report = engine.sync(&Guard::local(), &Job::default()).unwrap();
+    let report = engine
+        .sync(&Guard::local(), ToSync::All, &Job::default())
+        .unwrap();
     assert_eq!(report.failed[0].kept, 1);
     let missing = |error: &Error| {
         let problem = ForeignProblem::Missing;
@@ -389,7 +393,9 @@ fn a_database_that_is_suddenly_empty_keeps_its_notes() {
         .unwrap();
     let answer = search(&engine, &Request::new("rye"));
     assert!(!answer.is_complete(), "{answer:?}");
-    let report = engine.sync(&Guard::local(), &Job::default()).unwrap();
+    let report = engine
+        .sync(&Guard::local(), ToSync::All, &Job::default())
+        .unwrap();
     assert!(matches!(report.failed[0].error, Error::SourceEmpty { .. }));
 }
 

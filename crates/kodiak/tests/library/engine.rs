@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kodiak::access::{Capability, Guard};
-use kodiak::engine::{Engine, Event, Job};
+use kodiak::engine::{Engine, Event, Job, ToSync};
 use kodiak::search::{Caveat, Mode, Request};
 use kodiak::source::Draft;
 use kodiak::store::{Filter, WriteLock};
@@ -66,20 +66,23 @@ fn every_method_asks_its_guard_first() {
     let ramen = [("notes".to_owned(), "ramen.md".to_owned())];
     let reference = "ramen.md".parse().unwrap();
     refused(engine.search(&nobody, &ask("noodles")).map(drop), "search");
-    refused(engine.spelling(&nobody, "nodles").map(drop), "search");
+    refused(engine.view(&nobody).spelling("nodles").map(drop), "search");
     refused(
         engine.similar(&nobody, &reference, &ask("")).map(drop),
         "search",
     );
     refused(engine.status(&nobody).map(drop), "search");
-    refused(engine.indexed_sources(&nobody).map(drop), "search");
+    refused(engine.view(&nobody).indexed_sources().map(drop), "search");
     refused(engine.get(&nobody, &reference).map(drop), "read");
     refused(
-        engine.list(&nobody, &Filter::default(), 9).map(drop),
+        engine.view(&nobody).list(&Filter::default(), 9).map(drop),
         "read",
     );
-    refused(engine.sync(&nobody, &job).map(drop), "admin");
-    refused(engine.sync_only(&nobody, &[], &job).map(drop), "admin");
+    refused(engine.sync(&nobody, ToSync::All, &job).map(drop), "admin");
+    refused(
+        engine.sync(&nobody, ToSync::Only(&[]), &job).map(drop),
+        "admin",
+    );
     refused(engine.rebuild(&nobody, false, &job).map(drop), "admin");
     refused(engine.forget_source(&nobody, "notes", &job), "admin");
     refused(engine.embed(&nobody, None, &job).map(drop), "admin");
@@ -117,14 +120,15 @@ fn every_method_asks_its_guard_first() {
 fn a_scope_hides_sources_from_every_method() {
     let notes = topics();
     let engine = writable(&notes);
-    engine.sync(&me(), &Job::default()).unwrap();
+    engine.sync(&me(), ToSync::All, &Job::default()).unwrap();
     let outside = Guard::local().within(["other"]);
     assert_eq!(engine.status(&outside).unwrap().documents, 0);
     assert!(engine.status(&outside).unwrap().sources.is_empty());
-    assert!(engine.indexed_sources(&outside).unwrap().is_empty());
+    assert!(engine.view(&outside).indexed_sources().unwrap().is_empty());
     assert!(
         engine
-            .list(&outside, &Filter::default(), 9)
+            .view(&outside)
+            .list(&Filter::default(), 9)
             .unwrap()
             .is_empty()
     );
@@ -136,7 +140,7 @@ fn a_scope_hides_sources_from_every_method() {
     // What one may not see one cannot have forgotten either.
     assert!(
         engine
-            .sync(&outside, &Job::default())
+            .sync(&outside, ToSync::All, &Job::default())
             .unwrap()
             .forgotten
             .is_empty()
@@ -149,7 +153,7 @@ fn documents_are_written_found_changed_and_erased() {
     let notes = topics();
     let engine = writable(&notes);
     let job = Job::default();
-    engine.sync(&me(), &job).unwrap();
+    engine.sync(&me(), ToSync::All, &job).unwrap();
     engine.embed(&me(), None, &job).unwrap();
     let draft = Draft {
         title: "Udon".to_owned(),
@@ -224,12 +228,19 @@ fn documents_are_listed_newest_first() {
         ),
     ]);
     let engine = engine(&notes);
-    engine.sync(&me(), &Job::default()).unwrap();
-    let listed = engine.list(&me(), &Filter::default(), 9).unwrap();
+    engine.sync(&me(), ToSync::All, &Job::default()).unwrap();
+    let listed = engine.view(&me()).list(&Filter::default(), 9).unwrap();
     let keys: Vec<&str> = listed.iter().map(|one| one.path.as_str()).collect();
     assert_eq!(keys, ["new.md", "old.md"]);
     assert_eq!((listed[0].title.as_str(), listed[0].id.len()), ("New", 6));
-    assert_eq!(engine.list(&me(), &Filter::default(), 1).unwrap().len(), 1);
+    assert_eq!(
+        engine
+            .view(&me())
+            .list(&Filter::default(), 1)
+            .unwrap()
+            .len(),
+        1
+    );
 }
 
 #[test]
@@ -251,7 +262,9 @@ fn another_process_is_waited_for_and_named() {
                 told.lock().unwrap().push(holder.to_owned());
             }
         };
-        engine.sync(&me(), &Job::new(&listener)).unwrap();
+        engine
+            .sync(&me(), ToSync::All, &Job::new(&listener))
+            .unwrap();
     });
     assert_eq!(told.into_inner().unwrap(), ["process 4711"]);
 }
@@ -265,7 +278,9 @@ fn patience_ends() {
         .patience(Duration::from_millis(50))
         .open()
         .unwrap();
-    let refused = engine.sync(&me(), &Job::default()).unwrap_err();
+    let refused = engine
+        .sync(&me(), ToSync::All, &Job::default())
+        .unwrap_err();
     assert!(matches!(refused, Error::Locked { .. }), "{refused}");
 }
 
@@ -283,10 +298,10 @@ fn long_work_stops_when_it_is_told_to() {
         }
     };
     let job = Job::new(&listener).cancelled_by(cancel.clone());
-    let stopped = engine.sync(&me(), &job).unwrap_err();
+    let stopped = engine.sync(&me(), ToSync::All, &job).unwrap_err();
     assert!(matches!(stopped, Error::Cancelled), "{stopped}");
     // The next sync goes on as if nothing had happened.
-    let report = engine.sync(&me(), &Job::default()).unwrap();
+    let report = engine.sync(&me(), ToSync::All, &Job::default()).unwrap();
     assert_eq!(report.synced[0].1.documents, 405);
     // An embedding run keeps what it has and says what is left.
     let report = engine.embed(&me(), None, &job).unwrap().unwrap();
@@ -296,7 +311,9 @@ fn long_work_stops_when_it_is_told_to() {
 #[test]
 fn searches_stop_waiting_for_a_model_that_hangs() {
     let notes = topics();
-    engine(&notes).sync(&me(), &Job::default()).unwrap();
+    engine(&notes)
+        .sync(&me(), ToSync::All, &Job::default())
+        .unwrap();
     engine(&notes).embed(&me(), None, &Job::default()).unwrap();
     let hanging = Scripted::tiny_after(|_, _| {
         std::thread::sleep(Duration::from_hours(1));
@@ -336,12 +353,12 @@ fn searches_stop_waiting_for_a_model_that_hangs() {
 fn an_index_that_was_replaced_is_opened_anew() {
     let notes = topics();
     let engine = engine(&notes);
-    engine.sync(&me(), &Job::default()).unwrap();
+    engine.sync(&me(), ToSync::All, &Job::default()).unwrap();
     assert_eq!(engine.status(&me()).unwrap().documents, 5);
     std::fs::remove_file(notes.index_path()).unwrap();
     let other = Collection::new(&[("only.md", "one note")]);
     let made = self::engine(&other);
-    made.sync(&me(), &Job::default()).unwrap();
+    made.sync(&me(), ToSync::All, &Job::default()).unwrap();
     drop(made);
     std::fs::copy(other.index_path(), notes.index_path()).unwrap();
     for suffix in ["-wal", "-shm"] {
@@ -349,7 +366,14 @@ fn an_index_that_was_replaced_is_opened_anew() {
         log.push(suffix);
         let _ = std::fs::remove_file(log);
     }
-    assert_eq!(engine.list(&me(), &Filter::default(), 9).unwrap().len(), 1);
+    assert_eq!(
+        engine
+            .view(&me())
+            .list(&Filter::default(), 9)
+            .unwrap()
+            .len(),
+        1
+    );
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use kodiak::access::{Capability, Guard};
 use kodiak::embed::Embedder;
-use kodiak::engine::{Engine, Event, Job};
+use kodiak::engine::{Engine, Event, Job, ToSync};
 use kodiak::store::prelude::*;
 use kodiak::store::{EraseStep, Filter, SqliteStore};
 use kodiak::tombstones::Tombstones;
@@ -251,7 +251,7 @@ fn turn(id: &str, text: &str) -> String {
 
 fn index(engine: &Engine) {
     let (me, job) = (Guard::local(), Job::default());
-    engine.sync(&me, &job).unwrap();
+    engine.sync(&me, ToSync::All, &job).unwrap();
     engine.embed(&me, None, &job).unwrap();
 }
 
@@ -273,7 +273,7 @@ fn run_something(number: usize, what: What, engine: &Engine) -> &'static str {
     let (me, job) = (Guard::local(), Job::default());
     match number % 6 {
         0 => {
-            engine.sync(&me, &job).unwrap();
+            engine.sync(&me, ToSync::All, &job).unwrap();
             "sync"
         }
         1 => {
@@ -416,7 +416,7 @@ fn a_reader_delays_an_erasing_and_the_next_writer_finishes_it() {
         );
         // Nothing is found, other work goes on, and asking again says the same.
         assert_eq!(engine.search(&me, &ask("quasarblau"))?.total, 0);
-        engine.sync(&me, &Job::default())?;
+        engine.sync(&me, ToSync::All, &Job::default())?;
         let again = What::Memory.purge(&engine, &Job::default());
         Ok(matches!(again, Err(Error::NotErased { .. })))
     });
@@ -485,11 +485,13 @@ fn a_folder_that_is_away_is_erased_from_when_it_is_back() {
     // The rest goes on, and it stays recorded.
     let only = ["pages".to_owned()];
     engine
-        .sync_only(&Guard::local(), &only, &Job::default())
+        .sync(&Guard::local(), ToSync::Only(&only), &Job::default())
         .unwrap();
     assert!(home.journal().exists());
     fs::rename(&away, &memories).unwrap();
-    engine.sync(&Guard::local(), &Job::default()).unwrap();
+    engine
+        .sync(&Guard::local(), ToSync::All, &Job::default())
+        .unwrap();
     home.assert_gone(What::Memory, &engine, "when it is back");
 }
 
@@ -543,7 +545,7 @@ fn what_is_erased_while_it_is_embedded_leaves_no_vector() {
     let home = Home::new(folder.path(), What::Page);
     let (me, job) = (Guard::local(), Job::default());
     let other = home.engine();
-    other.sync(&me, &job).unwrap();
+    other.sync(&me, ToSync::All, &job).unwrap();
     let model = Scripted::before_calls(8, 1, move |number, _| {
         if number == 0 {
             // Another process erases it while the model works.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use kodiak::access::Guard;
-use kodiak::engine::{Engine, Job};
+use kodiak::engine::{Engine, Job, ToSync};
 use kodiak::store::Filter;
 use kodiak::tombstones::Tombstones;
 use kodiak_memory::Memories;
@@ -51,7 +51,9 @@ impl Desk {
     }
 
     fn index(engine: &Engine) {
-        engine.sync(&Guard::local(), &Job::default()).unwrap();
+        engine
+            .sync(&Guard::local(), ToSync::All, &Job::default())
+            .unwrap();
         engine
             .embed(&Guard::local(), None, &Job::default())
             .unwrap();
@@ -257,7 +259,7 @@ fn sessions_and_projects_are_purged_as_a_whole() {
         1
     );
     assert_eq!(left(&engine), ["c1.md"]);
-    let rest = engine.list(&me, &Filter::default(), 100).unwrap();
+    let rest = engine.view(&me).list(&Filter::default(), 100).unwrap();
     assert_eq!(rest.len(), 41);
 }
 

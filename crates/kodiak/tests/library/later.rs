@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use kodiak::access::Guard;
-use kodiak::engine::{Engine, EngineBuilder, Job, LaterSource};
+use kodiak::engine::{Engine, EngineBuilder, Job, LaterSource, ToSync};
 use kodiak::source::Source;
 use kodiak::store::Filter;
 use kodiak_notes::MarkdownFolder;
@@ -43,11 +43,13 @@ fn index_late(place: &Path) {
     let engine = Engine::builder(place.join("index.db")).sources(sources);
     let engine = engine.open().unwrap();
     let names = ["late".to_owned()];
-    engine.sync_only(&me(), &names, &Job::default()).unwrap();
+    engine
+        .sync(&me(), ToSync::Only(&names), &Job::default())
+        .unwrap();
 }
 
 fn indexed(engine: &Engine) -> Vec<String> {
-    let sources = engine.indexed_sources(&me()).unwrap().into_iter();
+    let sources = engine.view(&me()).indexed_sources().unwrap().into_iter();
     let sources = sources.filter(|source| source.documents > 0);
     sources.map(|source| source.name).collect()
 }
@@ -73,7 +75,7 @@ fn a_source_that_was_registered_later_stays_and_one_that_is_not_goes() {
             if rebuilds {
                 engine.rebuild(&me(), false, &job).unwrap();
             } else {
-                engine.sync(&me(), &job).unwrap();
+                engine.sync(&me(), ToSync::All, &job).unwrap();
             }
             let expected = if registered {
                 &["early", "late"][..]
@@ -103,6 +105,6 @@ fn a_rebuild_that_cannot_open_a_later_source_changes_nothing() {
     engine.rebuild(&me(), false, &job).unwrap_err();
     assert_eq!(indexed(&engine), ["late"]);
     // A sync does not need it.
-    engine.sync(&me(), &job).unwrap();
+    engine.sync(&me(), ToSync::All, &job).unwrap();
     assert_eq!(indexed(&engine), ["early", "late"]);
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use kodiak::access::Guard;
-use kodiak::engine::{Engine, Job};
+use kodiak::engine::{Engine, Job, ToSync};
 use kodiak::search::Mode;
 
 use crate::collection::{Collection, ask_in, topics};
@@ -36,7 +36,7 @@ fn collection() -> (Collection, Engine) {
         .deadline(Duration::from_mins(1))
         .open()
         .unwrap();
-    engine.sync(&me(), &Job::default()).unwrap();
+    engine.sync(&me(), ToSync::All, &Job::default()).unwrap();
     (notes, engine)
 }
 
@@ -68,7 +68,7 @@ fn round(notes: &Collection, engine: &Engine, number: usize) -> usize {
                 for new in 0..NEW_NOTES {
                     let text = format!("# Round {number}\n\nNoodles, new{new}.\n");
                     notes.write(&format!("round {number}/{new}.md"), text);
-                    let report = engine.sync(&me(), &Job::default()).unwrap();
+                    let report = engine.sync(&me(), ToSync::All, &Job::default()).unwrap();
                     assert!(report.is_complete());
                 }
             }),
@@ -96,7 +96,7 @@ fn round(notes: &Collection, engine: &Engine, number: usize) -> usize {
 fn nothing_fails_and_nothing_is_lost() {
     let (notes, engine) = collection();
     assert!(round(&notes, &engine, 1) >= SEARCHERS * SEARCHES);
-    engine.sync(&me(), &Job::default()).unwrap();
+    engine.sync(&me(), ToSync::All, &Job::default()).unwrap();
     engine.embed(&me(), None, &Job::default()).unwrap();
     let status = engine.status(&me()).unwrap();
     let wanted = (NOTES + NEW_NOTES) as u64;

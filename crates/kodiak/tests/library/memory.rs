@@ -11,7 +11,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use kodiak::access::{Capability, Guard};
-use kodiak::engine::Job;
+use kodiak::engine::{Job, ToSync};
 use kodiak::search::Request;
 use kodiak::source::Draft;
 use kodiak::store::Filter;
@@ -96,7 +96,7 @@ fn remember(engine: &Engine, memory: &Memory) -> Remembered {
 }
 
 fn sync(engine: &Engine) {
-    let report = engine.sync(&me(), &Job::default()).unwrap();
+    let report = engine.sync(&me(), ToSync::All, &Job::default()).unwrap();
     assert!(report.is_complete(), "{report:?}");
 }
 
@@ -202,7 +202,7 @@ fn two_files_with_one_id_are_both_found_and_reported() {
             ["b.md".to_owned(), "same".to_owned()].into()
         );
     }
-    let problems = engine.indexed_sources(&me()).unwrap();
+    let problems = engine.view(&me()).indexed_sources().unwrap();
     let problems = &problems
         .iter()
         .find(|one| one.name == "memory")
@@ -220,7 +220,7 @@ fn two_files_with_one_id_are_both_found_and_reported() {
     assert!(!place.root().join("a.md").exists() && place.root().join("b.md").exists());
     sync(&engine);
     assert_eq!(found(&engine, &request("zebra")), ["same"]);
-    let sources = engine.indexed_sources(&me()).unwrap();
+    let sources = engine.view(&me()).indexed_sources().unwrap();
     assert!(sources.iter().all(|source| source.problems.is_empty()));
 }
 

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use kodiak::access::{Capability, Guard};
-use kodiak::engine::{Event, Job};
+use kodiak::engine::{Event, Job, ToSync};
 use kodiak::search::{Mode, Request};
 use kodiak::source::Draft;
 use kodiak::store::Filter;
@@ -63,7 +63,9 @@ impl Place {
             builder = builder.source(MarkdownFolder::new(*name, &root, options).unwrap());
         }
         let engine = builder.open().unwrap();
-        engine.sync(&Guard::local(), &Job::default()).unwrap();
+        engine
+            .sync(&Guard::local(), ToSync::All, &Job::default())
+            .unwrap();
         engine
     }
 }
@@ -107,7 +109,7 @@ fn what_is_written_is_found_at_once_in_every_source_that_has_it() {
     assert_eq!(found(&engine, "zebra"), [] as [&str; 0]);
     assert_eq!(place.text("work/.trash/a.md"), "# Alpha\n\nzebra\n");
     // A whole sync does not bring it back either.
-    engine.sync(&me(), &job).unwrap();
+    engine.sync(&me(), ToSync::All, &job).unwrap();
     assert_eq!(found(&engine, "zebra"), [] as [&str; 0]);
 
     let trash = Notes::new(&engine).trash(&me(), "work").unwrap();
@@ -446,7 +448,7 @@ fn an_interrupted_rename_is_finished_and_not_done_twice() {
         tags: vec!["a/b".to_owned()],
         ..Filter::default()
     };
-    assert_eq!(engine.list(&me(), &filter, 9).unwrap().len(), 5);
+    assert_eq!(engine.view(&me()).list(&filter, 9).unwrap().len(), 5);
 }
 
 #[test]
@@ -507,7 +509,7 @@ fn tags_are_added_and_removed() {
         tags: tags(&["y"]),
         ..Filter::default()
     };
-    assert_eq!(engine.list(&me(), &filter, 9).unwrap().len(), 1);
+    assert_eq!(engine.view(&me()).list(&filter, 9).unwrap().len(), 1);
     assert!(matches!(add("a.md", &["a,b"]), Err(Error::BadTag { .. })));
     assert!(matches!(add("b.txt", &["x"]), Err(Error::BadDraft { .. })));
     assert!(matches!(add("c.md", &["x"]), Err(Error::NoDocument { .. })));

@@ -4,7 +4,7 @@
 use std::fs;
 
 use kodiak::access::Guard;
-use kodiak::engine::Job;
+use kodiak::engine::{Job, ToSync};
 use kodiak::search::{Mode, Request};
 use kodiak::source::Draft;
 use kodiak::store::Filter;
@@ -43,7 +43,9 @@ fn three() -> (TempDir, Engine) {
         .source(source)
         .open()
         .unwrap();
-    engine.sync(&Guard::local(), &Job::default()).unwrap();
+    engine
+        .sync(&Guard::local(), ToSync::All, &Job::default())
+        .unwrap();
     (folder, engine)
 }
 
@@ -70,7 +72,7 @@ fn a_filter_selects_projects() {
         assert_eq!(search(&["/src/api", "/src/web"]), ["a.md", "b.md"]);
         assert!(search(&["api"]).is_empty());
     }
-    let projects = engine.projects(&Guard::local(), &Filter::default());
+    let projects = engine.view(&Guard::local()).projects(&Filter::default());
     let expected = [("/src/api".to_owned(), 1), ("/src/web".to_owned(), 1)];
     assert_eq!(projects.unwrap(), expected);
 }
@@ -90,7 +92,7 @@ fn a_scope_hides_everything_else() {
     // Neither corrections nor suggestions come from outside.
     let answer = engine.search(&guard, &Request::new("quaga")).unwrap();
     assert_eq!((answer.corrected, answer.suggestions), (None, Vec::new()));
-    assert_eq!(engine.spelling(&guard, "quaga").unwrap(), None);
+    assert_eq!(engine.view(&guard).spelling("quaga").unwrap(), None);
     // Nor do completions.
     for (query, found) in [("quag", 0), ("secr", 0), ("cachi", 1), ("lim", 1)] {
         for as_you_type in [false, true] {
@@ -132,8 +134,8 @@ fn a_scope_hides_everything_else() {
     let everything = Filter::default();
     let tags = Notes::new(&engine).tags(&guard, &everything).unwrap();
     assert_eq!(tags.len(), 1);
-    assert_eq!(engine.list(&guard, &everything, 9).unwrap().len(), 1);
-    let projects = engine.projects(&guard, &everything).unwrap();
+    assert_eq!(engine.view(&guard).list(&everything, 9).unwrap().len(), 1);
+    let projects = engine.view(&guard).projects(&everything).unwrap();
     assert_eq!(projects, [("/src/api".to_owned(), 1)]);
     let status = engine.status(&guard).unwrap();
     assert_eq!((status.documents, status.words, status.bytes), (1, 0, 0));
@@ -214,7 +216,7 @@ fn a_source_exists_if_it_has_a_document_of_the_project() {
         .open()
         .unwrap();
     let job = Job::default();
-    engine.sync(&Guard::local(), &job).unwrap();
+    engine.sync(&Guard::local(), ToSync::All, &job).unwrap();
     let guard = Guard::local().in_project("/src/api");
     // Pages of a project may begin in the source of pages, and nowhere else.
     assert_eq!(Notes::new(&engine).writable_sources(&guard), ["pages"]);

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use kodiak::access::Guard;
-use kodiak::engine::{Engine, Job};
+use kodiak::engine::{Engine, Job, ToSync};
 use kodiak::search::{Answer, Caveat, Found, Freshness, NotIndexed, NotLookedFor, Request};
 use kodiak::source::{Container, Entry, Known, Listing, Look, Presence, Reading, Source};
 use kodiak::store::{Filter, SqliteWriter, Store, WriteLock};
@@ -34,7 +34,7 @@ fn patient(notes: &Collection) -> Engine {
 
 fn synced(notes: &Collection) -> Engine {
     let engine = patient(notes);
-    engine.sync(&me(), &Job::default()).unwrap();
+    engine.sync(&me(), ToSync::All, &Job::default()).unwrap();
     engine
 }
 
@@ -85,7 +85,7 @@ fn every_kind_of_change_is_found_at_once() {
     std::fs::remove_dir_all(root.join("old")).unwrap();
     assert_found(&engine, "bread", &["deep/er/b.md"]);
     // A full sync has nothing left to do.
-    let report = engine.sync(&me(), &Job::default()).unwrap();
+    let report = engine.sync(&me(), ToSync::All, &Job::default()).unwrap();
     assert!(!report.changed(), "{report:?}");
 }
 
@@ -131,7 +131,7 @@ fn ignore_rules_hold_for_new_files_and_may_change() {
     notes.remove(".gitignore");
     let all = ["a.md", "drafts/c.md", "sub/b.md", "sub/x.tmp.md"];
     assert_found(&engine, "bread", &all);
-    let report = engine.sync(&me(), &Job::default()).unwrap();
+    let report = engine.sync(&me(), ToSync::All, &Job::default()).unwrap();
     assert!(!report.changed(), "{report:?}");
 }
 
@@ -232,7 +232,7 @@ fn large_notes_are_left_to_the_next_sync() {
         assert_eq!(paths(&answer), ["a.md"]);
         assert_eq!(answer.completeness.0, std::slice::from_ref(&left));
     }
-    engine.sync(&me(), &Job::default()).unwrap();
+    engine.sync(&me(), ToSync::All, &Job::default()).unwrap();
     assert_found(&engine, "bread", &["a.md", "large.md"]);
 }
 
@@ -425,7 +425,7 @@ fn any_source_over_any_store_can_be_refreshed() {
             engine.search(&me(), &ask("bread")),
             Err(Error::NoIndex { .. })
         ));
-        engine.sync(&me(), &Job::default()).unwrap();
+        engine.sync(&me(), ToSync::All, &Job::default()).unwrap();
         assert_found(&engine, "bread", &["a"]);
         shelf.put("b", "bread");
         assert_found(&engine, "bread", &["a", "b"]);
@@ -446,7 +446,7 @@ fn a_source_that_cannot_look_quickly_is_not_complete() {
         .source(crate::lines::Lines::new(&files))
         .open()
         .unwrap();
-    engine.sync(&me(), &Job::default()).unwrap();
+    engine.sync(&me(), ToSync::All, &Job::default()).unwrap();
     let answer = search(&engine, "bread");
     assert_eq!(
         answer.completeness.codes(),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use kodiak::access::Guard;
-use kodiak::engine::{Diagnosis, Engine, Job, Repair, Subject};
+use kodiak::engine::{Diagnosis, Engine, Job, Repair, Subject, ToSync};
 use kodiak::search::Mode;
 
 use crate::collection::{Collection, ask_in, paths, topics};
@@ -21,7 +21,9 @@ fn engine(notes: &Collection) -> Engine {
 fn embedded() -> (Collection, Engine) {
     let notes = topics();
     let engine = engine(&notes);
-    engine.sync(&Guard::local(), &Job::default()).unwrap();
+    engine
+        .sync(&Guard::local(), ToSync::All, &Job::default())
+        .unwrap();
     engine
         .embed(&Guard::local(), None, &Job::default())
         .unwrap();

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use kodiak::access::{Capability, Guard};
 use kodiak::embed::Embedder;
-use kodiak::engine::{Engine, EngineBuilder, Job};
+use kodiak::engine::{Engine, EngineBuilder, Job, ToSync};
 use kodiak::search::{Mode, Request};
 use kodiak::store::Filter;
 use kodiak::{Error, Reference};
@@ -102,7 +102,7 @@ pub(crate) fn node(id: &str, version: u64, summary: &str, lessons: &[&str]) -> S
 }
 
 pub(crate) fn sync(engine: &Engine) {
-    engine.sync(&me(), &Job::default()).unwrap();
+    engine.sync(&me(), ToSync::All, &Job::default()).unwrap();
     engine.embed(&me(), None, &Job::default()).unwrap();
 }
 
@@ -239,7 +239,7 @@ fn the_newest_version_wins_and_the_next_takes_over() {
     let engine = tree.engine(None);
     sync(&engine);
     let id = |engine: &Engine| {
-        let mut all = engine.list(&me(), &Filter::default(), 10).unwrap();
+        let mut all = engine.view(&me()).list(&Filter::default(), 10).unwrap();
         assert_eq!(all.len(), 1);
         all.remove(0).id
     };
@@ -288,7 +288,8 @@ fn the_index_can_be_deleted() {
     );
     let ids = |engine: &Engine| {
         let list = engine
-            .list(&me(), &Filter::default(), 10)
+            .view(&me())
+            .list(&Filter::default(), 10)
             .unwrap()
             .into_iter();
         let mut ids: Vec<(String, String)> = list.map(|one| (one.id, one.path)).collect();

@@ -13,7 +13,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use kodiak::access::Guard;
-use kodiak::engine::{Engine, Job};
+use kodiak::engine::{Engine, Job, ToSync};
 use kodiak::source::{Draft, Source};
 use kodiak::{Error, Result};
 use kodiak_bear::{BearDatabase, BearOptions};
@@ -99,7 +99,7 @@ fn rules_that_are_no_file_are_passed_over_with_a_remark() {
                     .refresh(Duration::from_mins(1))
                     .open()
                     .unwrap();
-                let report = engine.sync(&me(), &Job::default()).unwrap();
+                let report = engine.sync(&me(), ToSync::All, &Job::default()).unwrap();
                 assert!(report.is_complete(), "{report:?}");
                 // A look, and a page that is located.
                 fs::write(root.join("sub/c.md"), "limit c").unwrap();
@@ -140,7 +140,7 @@ fn a_folder_with_endless_rules_is_left_out() {
             .source(writable(&root))
             .open()
             .unwrap();
-        engine.sync(&me(), &Job::default()).unwrap();
+        engine.sync(&me(), ToSync::All, &Job::default()).unwrap();
     });
     assert_eq!(notes.found("limit"), ["a.md"]);
 }
@@ -201,7 +201,7 @@ fn the_list_of_new_memories_may_be_anything() {
                 remembered.is_ok() || kind == "folder",
                 "{kind}: {remembered:?}"
             );
-            engine.sync(&me(), &Job::default()).unwrap();
+            engine.sync(&me(), ToSync::All, &Job::default()).unwrap();
             let answer = engine.search(&me(), &ask("seven")).unwrap();
             let expected = usize::from(remembered.is_ok());
             assert_eq!(answer.hits.len(), expected, "{kind}: {answer:?}");
@@ -224,12 +224,12 @@ fn what_is_recorded_beside_the_index_may_be_anything() {
                 let engine = Engine::builder(notes.index_path()).source(source);
                 let engine = engine.open().unwrap();
                 // Whether they fail or not, they end.
-                let _ = engine.clock(&me());
+                let _ = engine.view(&me()).clock();
                 let _ = engine.examine(&me());
                 let _ = engine.eraser(&me()).finish(&job);
                 let page = [("notes".to_owned(), "b.md".to_owned())];
                 let _ = engine.eraser(&me()).erase_documents(&page, &job);
-                engine.sync(&me(), &job).unwrap();
+                engine.sync(&me(), ToSync::All, &job).unwrap();
                 let answer = engine.search(&me(), &ask("limit")).unwrap();
                 assert_eq!(answer.hits.len(), 1, "{about}");
             });
@@ -266,7 +266,7 @@ fn transcripts_and_records_may_be_anything() {
                 let options = TranscriptOptions::default();
                 let source = TranscriptSource::new("it", agent, &root, options).unwrap();
                 let engine = Engine::builder(index).source(source).open().unwrap();
-                let _ = engine.sync(&me(), &Job::default()).unwrap();
+                let _ = engine.sync(&me(), ToSync::All, &Job::default()).unwrap();
                 let _ = engine.search(&me(), &ask("limit"));
             });
         }
@@ -280,7 +280,7 @@ fn transcripts_and_records_may_be_anything() {
         ends(kind, move || {
             let source = SessionRecords::new("it", &root, SessionOptions::default()).unwrap();
             let engine = Engine::builder(index).source(source).open().unwrap();
-            engine.sync(&me(), &Job::default()).unwrap();
+            engine.sync(&me(), ToSync::All, &Job::default()).unwrap();
         });
     }
 }

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use kodiak::access::Guard;
-use kodiak::engine::{Engine, Job};
+use kodiak::engine::{Engine, Job, ToSync};
 use kodiak::source::{Draft, Source, WritableSource};
 use kodiak_memory::{MemoryFolder, MemoryOptions};
 use kodiak_notes::Notes;
@@ -201,7 +201,7 @@ fn a_tag_is_renamed_in_its_root_and_nothing_else_is_indexed() {
         .open()
         .unwrap();
     let (me, job) = (Guard::local(), Job::default());
-    engine.sync(&me, &job).unwrap();
+    engine.sync(&me, ToSync::All, &job).unwrap();
     place.swap_during(|round| {
         let (from, to) = if round % 2 == 0 {
             ("old", "new")
@@ -209,7 +209,7 @@ fn a_tag_is_renamed_in_its_root_and_nothing_else_is_indexed() {
             ("new", "old")
         };
         let _ = Notes::new(&engine).rename_tag(&me, from, to, &job);
-        let _ = engine.sync(&me, &job);
+        let _ = engine.sync(&me, ToSync::All, &job);
     });
     let answer = engine.search(&me, &ask("foreignword")).unwrap();
     assert_eq!(answer.total, 0, "{answer:?}");

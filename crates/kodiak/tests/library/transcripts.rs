@@ -7,7 +7,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use kodiak::access::Guard;
-use kodiak::engine::{Clock, Engine, Job};
+use kodiak::engine::{Clock, Engine, Job, ToSync};
 use kodiak::tombstones::Tombstones;
 use kodiak_memory::Memories;
 use kodiak_sessions::transcripts::Agent;
@@ -72,7 +72,9 @@ fn turn(id: &str, session: &str, role: &str, text: &str) -> String {
 }
 
 fn index(engine: &Engine) {
-    engine.sync(&Guard::local(), &Job::default()).unwrap();
+    engine
+        .sync(&Guard::local(), ToSync::All, &Job::default())
+        .unwrap();
     engine
         .embed(&Guard::local(), None, &Job::default())
         .unwrap();
@@ -123,7 +125,7 @@ fn a_hit_is_a_turn_that_can_be_resumed_and_outlives_its_original() {
     let reference = hit.id.parse().unwrap();
     let note = engine.get(&me, &reference).unwrap();
     assert_eq!(note.document.project.as_deref(), Some("/p/one"));
-    let around = engine.neighbours(&me, &note, 1).unwrap();
+    let around = engine.view(&me).neighbours(&note, 1).unwrap();
     let bodies = |documents: &[kodiak::store::StoredDocument]| {
         documents
             .iter()
@@ -135,11 +137,15 @@ fn a_hit_is_a_turn_that_can_be_resumed_and_outlives_its_original() {
         ["Mix flour and water, wait, and bake."]
     );
     assert_eq!(bodies(&around.after), ["Nobody knows quasarblau recipes."]);
-    assert_eq!(engine.neighbours(&me, &note, 9).unwrap().before.len(), 2);
+    assert_eq!(
+        engine.view(&me).neighbours(&note, 9).unwrap().before.len(),
+        2
+    );
     let elsewhere = Guard::local().in_project("/p/two");
     assert!(
         engine
-            .neighbours(&elsewhere, &note, 9)
+            .view(&elsewhere)
+            .neighbours(&note, 9)
             .unwrap()
             .before
             .is_empty()
@@ -150,7 +156,7 @@ fn a_hit_is_a_turn_that_can_be_resumed_and_outlives_its_original() {
     for way in ["as it is", "synced", "rebuilt", "new"] {
         let engine = match way {
             "synced" => {
-                engine.sync(&me, &Job::default()).unwrap();
+                engine.sync(&me, ToSync::All, &Job::default()).unwrap();
                 engine.clone()
             }
             "rebuilt" => {

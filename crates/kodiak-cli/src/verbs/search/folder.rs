@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use kodiak::access::Guard;
-use kodiak::engine::{Event, Job};
+use kodiak::engine::{Event, Job, ToSync};
 use kodiak::search::Caveat;
 use kodiak::{Engine, Error};
 
@@ -137,7 +137,7 @@ fn sync(context: &Context<'_>, engine: &Engine, name: &str) -> kodiak::Result<()
     let names = [name.to_owned()];
     let working = Working::begin()?;
     let job = Job::new(&event).cancelled_by(working.cancel());
-    let report = engine.sync_only(&Guard::local(), &names, &job)?;
+    let report = engine.sync(&Guard::local(), ToSync::Only(&names), &job)?;
     working.check()?;
     match report.failed.into_iter().next() {
         Some(failure) => Err(failure.error),
@@ -147,7 +147,7 @@ fn sync(context: &Context<'_>, engine: &Engine, name: &str) -> kodiak::Result<()
 
 /// Reports whether the source has ever been indexed completely.
 fn was_synced(engine: &Engine, name: &str) -> bool {
-    let sources = engine.indexed_sources(&Guard::local());
+    let sources = engine.view(&Guard::local()).indexed_sources();
     let sources = sources.unwrap_or_default();
     let mut synced = sources.iter().filter(|source| source.synced_at.is_some());
     synced.any(|source| source.name == name)

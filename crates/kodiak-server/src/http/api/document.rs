@@ -50,7 +50,7 @@ pub(super) async fn document(
     work(&server, move |engine| {
         let found = match lines {
             Some(_) => engine.get(&caller.guard, &Reference { target: id, lines })?,
-            None => engine.find(&caller.guard, &id)?,
+            None => engine.view(&caller.guard).find(&id)?,
         };
         match found.asked {
             Some(lines) if lines.from > found.line_count => Err(malformed(

@@ -27,7 +27,7 @@ pub(super) async fn search(
     work(&server, move |engine| {
         let request = Request {
             rerank: engine.reranks(),
-            ..ask.request(engine, &caller.guard, MOST_HITS)?
+            ..ask.request(engine.view(&caller.guard), MOST_HITS)?
         };
         let mut answer = engine.search(&caller.guard, &request)?;
         crate::scope::limit(&caller.guard, &mut answer);

@@ -50,7 +50,7 @@ pub(super) async fn timeline(
     };
     let limit = parameters.number("limit", MOST)?;
     work(&server, move |engine| {
-        let mut filter = ask.filter(engine, &caller.guard)?;
+        let mut filter = ask.filter(engine.view(&caller.guard))?;
         let request = TimelineRequest {
             after: filter.after.take(),
             before: filter.before.take(),

@@ -175,7 +175,7 @@ fn the_present_project_comes_first_and_a_project_ranks_as_a_search_of_it() {
             },
         );
     }
-    let projects: Vec<(String, u64)> = engine.projects(&me(), &Filter::default()).unwrap();
+    let projects: Vec<(String, u64)> = engine.view(&me()).projects(&Filter::default()).unwrap();
     assert_eq!(
         projects,
         [("/src/api".to_owned(), 4), ("/src/web".to_owned(), 2)]

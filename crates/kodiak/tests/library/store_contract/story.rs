@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kodiak::access::Guard;
-use kodiak::engine::{Engine, Job};
+use kodiak::engine::{Engine, Job, ToSync};
 use kodiak::search::Answer;
 use kodiak::store::{Filter, Store};
 use kodiak_notes::MarkdownFolder;
@@ -156,7 +156,11 @@ fn tell(notes: &Collection, tolerance: f64) {
             assert_eq!(one, other);
         }
         let listed = |it: &Engine| {
-            let listed = it.list(&me, &Filter::default(), 9).unwrap().into_iter();
+            let listed = it
+                .view(&me)
+                .list(&Filter::default(), 9)
+                .unwrap()
+                .into_iter();
             listed
                 .map(|one| (one.path, one.title, one.updated_at))
                 .collect::<Vec<_>>()
@@ -168,12 +172,12 @@ fn tell(notes: &Collection, tolerance: f64) {
         };
         assert_eq!(status(sqlite), status(memory));
         assert_eq!(
-            sqlite.spelling(&me, "nodles").unwrap(),
-            memory.spelling(&me, "nodles").unwrap()
+            sqlite.view(&me).spelling("nodles").unwrap(),
+            memory.view(&me).spelling("nodles").unwrap()
         );
     };
     for engine in &engines {
-        engine.sync(&me, &job).unwrap();
+        engine.sync(&me, ToSync::All, &job).unwrap();
     }
     compare();
     for engine in &engines {
@@ -187,7 +191,7 @@ fn tell(notes: &Collection, tolerance: f64) {
     notes.remove("ramen.md");
     notes.write("gtd.md", "# GTD\n\nNoodles for the weekly review.\n");
     for engine in &engines {
-        let report = engine.sync(&me, &job).unwrap();
+        let report = engine.sync(&me, ToSync::All, &job).unwrap();
         assert!(report.is_complete());
         assert_eq!(engine.status(&me).unwrap().documents, 4);
     }
