@@ -5,6 +5,7 @@
 //! needs and stores what it accepts. Every method that reads or writes takes a
 //! [`Guard`] and checks it first.
 //!
+//! * what reads or writes gets its connection from `connections`;
 //! * readers come from a pool (`readers`) and never wait;
 //! * writers wait in a queue (`queue`), which is also the only place that waits
 //!   for other processes;
@@ -21,6 +22,7 @@ mod ask;
 mod backfills;
 mod builder;
 mod clock;
+mod connections;
 mod doctor;
 mod documents;
 mod embed;
@@ -72,7 +74,7 @@ pub use view::View;
 
 use backfills::Backfills;
 use looks::Looks;
-use queue::{WriteQueue, patiently};
+use queue::WriteQueue;
 use readers::Readers;
 use refresh::Refresher;
 
@@ -84,7 +86,7 @@ use crate::rank::Tuning;
 use crate::rerank::Reranker;
 use crate::search::{Answer, Caveat, Found, Request, Router, Workers};
 use crate::source::{Source, WritableSource};
-use crate::store::{EmbeddingCache, Reader, ScopedReader, Store, Tallies, Writer};
+use crate::store::{EmbeddingCache, Reader, Store, Tallies};
 use crate::tombstones::Tombstones;
 
 /// An index with its sources and its model. It is cheap to clone, and clones
@@ -320,72 +322,6 @@ impl Engine {
     /// looks for its own among them, and asks a [`Guard`] which of them it admits.
     pub fn sources(&self) -> &[Box<dyn Source>] {
         &self.shared.sources
-    }
-
-    /// Runs `work` with a reader from the pool.
-    pub(crate) fn read<T>(&self, work: impl FnOnce(&dyn Reader) -> Result<T>) -> Result<T> {
-        let shared = &*self.shared;
-        let Some(cancel) = &self.cancel else {
-            return shared.readers.with(&*shared.store, work);
-        };
-        if cancel.is_cancelled() {
-            return Err(Error::Cancelled);
-        }
-        shared.readers.with(&*shared.store, |reader| {
-            let interrupt = reader.interrupt();
-            let interrupting = interrupt.map(|interrupt| cancel.interrupting(interrupt));
-            let done = work(reader);
-            drop(interrupting);
-            if cancel.is_cancelled() {
-                return Err(Error::Cancelled);
-            }
-            done
-        })
-    }
-
-    /// Runs `work` with a reader of the index for which only the guard's scope exists:
-    /// how a feature reads what no method returns.
-    pub(super) fn read_as<T>(
-        &self,
-        guard: &Guard,
-        work: impl FnOnce(&dyn Reader) -> Result<T>,
-    ) -> Result<T> {
-        let view = guard.view();
-        if view.is_everything() {
-            return self.read(work);
-        }
-        let tallies = Arc::clone(&self.shared.tallies);
-        self.read(|reader| work(&ScopedReader::new(reader, view.clone(), tallies)))
-    }
-
-    /// Runs `work` with the write lock: after the earlier requests of this process,
-    /// and once no other process writes. An erasing that was interrupted is
-    /// finished first.
-    fn write<T>(
-        &self,
-        job: &Job<'_>,
-        work: impl FnOnce(&mut dyn Writer) -> Result<T>,
-    ) -> Result<T> {
-        self.write_at_once(job, |writer| {
-            self.finish_begun(writer, job);
-            work(writer)
-        })
-    }
-
-    /// Runs `work` with the write lock, without finishing anything first.
-    fn write_at_once<T>(
-        &self,
-        job: &Job<'_>,
-        work: impl FnOnce(&mut dyn Writer) -> Result<T>,
-    ) -> Result<T> {
-        let _turn = self.shared.queue.enter(job)?;
-        let shared = &*self.shared;
-        let mut writer = patiently(shared.patience, job, || shared.store.writer(&shared.holder))?;
-        // The last connection that closes empties the write-ahead log, and a
-        // reader cannot do that.
-        shared.readers.clear();
-        shared.refresher.clear();
-        work(&mut *writer)
     }
 
     /// Opens the embedding cache. Without it everything works, only slower.

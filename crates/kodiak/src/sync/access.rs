@@ -19,14 +19,23 @@ pub(super) fn writing<T>(
     access: &dyn WriteAccess,
     work: impl FnOnce(&mut dyn Writer) -> Result<T>,
 ) -> Result<T> {
+    returning(work, |work| access.write(work))
+}
+
+/// Passes `work` to `run` by reference, so that what runs it is compiled once and not for
+/// each work. Returns the result of `work`.
+pub(crate) fn returning<T>(
+    work: impl FnOnce(&mut dyn Writer) -> Result<T>,
+    run: impl FnOnce(&mut dyn FnMut(&mut dyn Writer) -> Result<()>) -> Result<()>,
+) -> Result<T> {
     let (mut work, mut made) = (Some(work), None);
-    access.write(&mut |writer| {
+    run(&mut |writer| {
         if let Some(work) = work.take() {
             made = Some(work(writer)?);
         }
         Ok(())
     })?;
-    // An access that did not run the work has given up.
+    // One that did not run the work has given up.
     made.ok_or(Error::Cancelled)
 }
 
