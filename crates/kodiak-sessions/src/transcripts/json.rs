@@ -4,6 +4,7 @@
 //! else is skipped without failing the record around it. What may be large, such as
 //! an image, is never copied. Which fields matter is up to the parsers.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use serde::Deserialize;
@@ -310,13 +311,10 @@ pub(super) fn record<T: for<'a> Deserialize<'a>>(line: &[u8]) -> Option<T> {
     if line.trim_ascii_start().first() != Some(&b'{') {
         return None;
     }
-    match serde_json::from_slice(line) {
-        Ok(record) => Some(record),
-        Err(_) if std::str::from_utf8(line).is_err() => {
-            serde_json::from_str(&String::from_utf8_lossy(line)).ok()
-        }
-        Err(_) => None,
-    }
+    // Records are read from a `str` alone: for bytes, every type would be compiled again.
+    let text = std::str::from_utf8(line);
+    let text = text.map_or_else(|_| String::from_utf8_lossy(line), Cow::Borrowed);
+    serde_json::from_str(&text).ok()
 }
 
 #[cfg(test)]
