@@ -4,6 +4,8 @@
 //! limit. The length settings in the file are overridden: they were made for
 //! batches of short sentences, truncated early and padded to one length.
 
+use std::str::FromStr as _;
+
 use tokenizers::models::bpe::BPE;
 use tokenizers::models::wordpiece::WordPiece;
 use tokenizers::{
@@ -76,7 +78,9 @@ impl Encoder {
             } else if let Ok(tokenizer) = serde_json::from_slice::<BytePairTokenizer>(file) {
                 Tokenizer::from(tokenizer)
             } else {
-                Tokenizer::from_bytes(file).map_err(|error| error.to_string())?
+                // Unlike `from_bytes`, this is not compiled once more for our crate.
+                let file = std::str::from_utf8(file).map_err(|error| error.to_string())?;
+                Tokenizer::from_str(file).map_err(|error| error.to_string())?
             };
         let special = special_tokens(&tokenizer, false);
         if max_tokens <= special {
