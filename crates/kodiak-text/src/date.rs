@@ -1,9 +1,8 @@
 //! Conversion between dates as people write them and seconds since 1970.
 
-use jiff::civil::{Date, DateTime};
-use jiff::tz::TimeZone;
-use jiff::{Span, Timestamp as Instant};
+use std::time::{SystemTime, UNIX_EPOCH};
 
+use crate::calendar::{DAY, Date};
 use crate::document::Timestamp;
 use kodiak_base::error::{Error, Result};
 
@@ -12,30 +11,81 @@ use kodiak_base::error::{Error, Result};
 /// without a time zone is in UTC, so that an index means the same everywhere.
 pub fn parse(text: &str) -> Option<Timestamp> {
     let text = text.trim();
-    if let Ok(instant) = text.parse::<Instant>() {
-        return Some(instant.as_second());
+    if let Some((date, time)) = text.split_once(['T', 't', ' ']) {
+        return Some(day(date)?.start() + time_of_day(time.trim_start())?);
     }
-    if let Ok(datetime) = text.replacen('/', "-", 2).parse::<DateTime>() {
-        return seconds(datetime);
+    match number(text) {
+        Some(seconds) if text.len() >= 9 => Some(seconds),
+        _ => Some(day(text)?.start()),
     }
-    let mut numbers = [1_i64; 3];
-    let mut parts = 0;
-    for part in text.split(['-', '/']) {
-        *numbers.get_mut(parts)? = part.trim().parse().ok()?;
-        parts += 1;
+}
+
+/// Reads `2026-01-31`, `2026/1/31`, `20260131`, `2026-01` or `2026`.
+fn day(text: &str) -> Option<Date> {
+    if text.len() == 8 && text.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Date::new(
+            number(&text[..4])?,
+            number(&text[4..6])?,
+            number(&text[6..])?,
+        );
     }
-    if parts == 1 && text.len() >= 9 {
-        return Some(numbers[0]);
+    let mut parts = text.split(['-', '/']).map(str::trim);
+    let year = parts.next().filter(|year| year.len() == 4)?;
+    let mut next = || parts.next().map_or(Some(1), number);
+    let (month, day) = (next()?, next()?);
+    Date::new(number(year)?, month, day).filter(|_| parts.next().is_none())
+}
+
+/// Reads a time of day as seconds since midnight UTC: `09:00`, `9:00:30.5`, `090000`, each
+/// with or without an offset such as `Z`, `+01:00` or `-0730[America/New_York]`.
+fn time_of_day(text: &str) -> Option<Timestamp> {
+    let text = match text.strip_suffix(']') {
+        Some(text) => text.split_once('[')?.0,
+        None => text,
+    };
+    let (time, offset) = match text.find(['Z', 'z', '+', '-']) {
+        Some(at) => (text[..at].trim_end(), &text[at..]),
+        None => (text, "Z"),
+    };
+    let time = match time.split_once(['.', ',']) {
+        Some((time, fraction)) => {
+            number::<u64>(fraction)?;
+            time
+        }
+        None => time,
+    };
+    let offset = match offset.split_at(1) {
+        ("Z" | "z", "") => 0,
+        ("+", offset) => clock(offset)?,
+        ("-", offset) => -clock(offset)?,
+        _ => return None,
+    };
+    Some(clock(time)? - offset)
+}
+
+/// Reads hours, minutes and seconds.
+fn clock(text: &str) -> Option<Timestamp> {
+    let mut parts = [0; 3];
+    let mut written: Vec<&str> = text.split(':').collect();
+    if let ([digits], true) = (&*written, text.is_ascii() && text.len() > 2) {
+        written = (0..digits.len())
+            .step_by(2)
+            .map(|at| digits.get(at..at + 2))
+            .collect::<Option<_>>()?;
     }
-    if !(1000..=9999).contains(&numbers[0]) {
-        return None;
+    for (at, part) in written.into_iter().enumerate() {
+        *parts.get_mut(at)? = number(part).filter(|_| part.len() <= 2)?;
     }
-    let date = Date::new(
-        numbers[0] as i16,
-        numbers[1].try_into().ok()?,
-        numbers[2].try_into().ok()?,
-    );
-    seconds(date.ok()?.to_datetime(jiff::civil::Time::midnight()))
+    let [hours, minutes, seconds]: [Timestamp; 3] = parts;
+    // A leap second is taken for the one before it.
+    let exists = hours < 24 && minutes < 60 && seconds <= 60;
+    exists.then_some(hours * 3_600 + minutes * 60 + seconds.min(59))
+}
+
+/// Reads digits alone, without a sign.
+fn number<T: std::str::FromStr>(text: &str) -> Option<T> {
+    let digits = text.bytes().all(|byte| byte.is_ascii_digit());
+    text.parse().ok().filter(|_| digits)
 }
 
 /// Reads a date that a person typed as a limit: everything that [`parse`] reads,
@@ -53,65 +103,54 @@ pub fn parse_limit(text: &str) -> Result<Timestamp> {
 pub fn parse_end(text: &str) -> Result<Timestamp> {
     let start = parse_limit(text)?;
     let text = text.trim();
-    let span = match text.split(['-', '/']).count() {
+    let day = Date::of(start);
+    let next = match text.split(['-', '/']).count() {
         _ if text.contains(':') || text.parse::<i64>().is_ok_and(|number| number > 9_999) => {
             return Ok(start);
         }
-        1 if text.parse::<i64>().is_ok() => Span::new().years(1),
-        2 => Span::new().months(1),
-        _ => Span::new().days(1),
+        1 if text.parse::<i64>().is_ok() => day.and_then(|day| day.plus_months(12)),
+        2 => day.and_then(|day| day.plus_months(1)),
+        _ => day.and_then(|day| day.plus_days(1)),
     };
-    let day = Instant::from_second(start)
-        .ok()
-        .map(|start| start.to_zoned(TimeZone::UTC).date());
-    let end = day
-        .and_then(|day| day.checked_add(span).ok())
-        .and_then(|day| seconds(day.to_datetime(jiff::civil::Time::midnight())));
-    Ok(end.map_or(start, |end| end - 1))
+    Ok(next.map_or(start, |next| next.start() - 1))
 }
 
 /// Reads a date relative to the day of `now`.
 fn relative(text: &str, now: Timestamp) -> Option<Timestamp> {
     let text = text.trim().to_lowercase();
-    let span = match text.as_str() {
-        "today" => Span::new(),
-        "yesterday" => Span::new().days(1),
+    let today = Date::of(now)?;
+    let day = match text.as_str() {
+        "today" => Some(today),
+        "yesterday" => today.plus_days(-1),
         _ => {
             let unit = text.chars().next_back()?;
-            let number: i64 = text.strip_suffix(unit)?.trim_end().parse().ok()?;
-            let number = u16::try_from(number).ok()?;
+            let count: u16 = number(text.strip_suffix(unit)?.trim_end())?;
             match unit {
-                'd' => Span::new().days(number),
-                'w' => Span::new().weeks(number),
-                'm' => Span::new().months(number),
-                'y' => Span::new().try_years(number).ok()?,
-                _ => return None,
+                'd' => today.plus_days(-i64::from(count)),
+                'w' => today.plus_days(-7 * i64::from(count)),
+                'm' => today.plus_months(-i32::from(count)),
+                'y' => today.plus_months(-12 * i32::from(count)),
+                _ => None,
             }
         }
     };
-    let today = Instant::from_second(now)
-        .ok()?
-        .to_zoned(TimeZone::UTC)
-        .date();
-    let day = today.checked_sub(span).ok()?;
-    seconds(day.to_datetime(jiff::civil::Time::midnight()))
+    Some(day?.start())
 }
 
 /// Writes a moment as `2026-01-31T09:00:00Z`.
 pub fn format(timestamp: Timestamp) -> String {
-    Instant::from_second(timestamp)
-        .unwrap_or(Instant::UNIX_EPOCH)
-        .to_string()
+    let Some(day) = Date::of(timestamp) else {
+        return format(0);
+    };
+    let seconds = timestamp.rem_euclid(DAY);
+    let (hours, minutes) = (seconds / 3_600, seconds / 60 % 60);
+    format!("{day}T{hours:02}:{minutes:02}:{:02}Z", seconds % 60)
 }
 
 /// Returns the current time, to the second.
 pub fn now() -> Timestamp {
-    Instant::now().as_second()
-}
-
-fn seconds(datetime: DateTime) -> Option<Timestamp> {
-    let zoned = datetime.to_zoned(TimeZone::UTC).ok()?;
-    Some(zoned.timestamp().as_second())
+    let elapsed = SystemTime::now().duration_since(UNIX_EPOCH);
+    elapsed.map_or(0, |elapsed| elapsed.as_secs() as Timestamp)
 }
 
 #[cfg(test)]
@@ -169,7 +208,12 @@ mod tests {
             "2026-01-31T00:00:00Z",
             "2026-01-31 00:00",
             "1769817600",
+            "20260131",
             "2026-01-31T01:00:00+01:00",
+            "2026-01-30t19:00:00.25-0500",
+            "2026-01-31T01:00+01:00[Europe/Berlin]",
+            "20260131T000000Z",
+            "2026-01-31T00Z",
         ] {
             assert_eq!(parse(text), Some(midnight), "{text}");
         }
@@ -183,6 +227,15 @@ mod tests {
             "31.1.2026",
             "12",
             "2026-1-2-3",
+            "2026-01-31T",
+            "2026-01-31 24:00",
+            "2026-01-31 9:60",
+            "2026-01-31 09:00:00:00",
+            "2026-01-31T09:00:00.",
+            "2026-01-31T09:00:00+",
+            "2026-01-31T09:00:00 CET",
+            "2026-01-+1",
+            "31 Jan 2026",
         ] {
             assert_eq!(parse(text), None, "{text}");
         }

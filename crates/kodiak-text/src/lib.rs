@@ -21,6 +21,7 @@
 //! ```
 
 mod analyzer;
+mod calendar;
 pub mod chunk;
 pub mod date;
 pub mod document;
@@ -32,6 +33,7 @@ pub mod terms;
 pub mod text;
 
 pub use analyzer::{AnalyzedDocument, Analyzer};
+pub use calendar::Date;
 pub use document::{
     Document, DocumentId, LineRange, Markup, Reference, Thread, Timestamp, Version,
 };

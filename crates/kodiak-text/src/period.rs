@@ -3,10 +3,7 @@
 //! Owns reading them off English text, and how near a moment is to one. What a
 //! named period is worth in a ranking is decided in `rank`.
 
-use jiff::civil::{Date, Weekday};
-use jiff::tz::TimeZone;
-use jiff::{Span, Timestamp as Instant};
-
+use crate::calendar::Date;
 use crate::document::Timestamp;
 use crate::text::{fold_into, words};
 
@@ -56,16 +53,16 @@ pub enum Period {
     /// A month, or a day of it, in any year.
     EveryYear {
         /// The month, from 1.
-        month: i8,
+        month: u8,
         /// The day of the month, from 1; `None` for the whole month.
-        day: Option<i8>,
+        day: Option<u8>,
     },
 }
 
 impl Period {
     /// Returns the first period that `text` names, seen from the moment `now`.
     pub fn named_in(text: &str, now: Timestamp) -> Option<Self> {
-        let today = date_of(now)?;
+        let today = Date::of(now)?;
         if let Some(day) = text.split_whitespace().find_map(written_date) {
             return Some(day);
         }
@@ -96,8 +93,7 @@ impl Period {
             Self::Days(from, to) if first <= to && from <= last => 1.0,
             _ => [first, last]
                 .into_iter()
-                .filter_map(|day| Some(day.to_zoned(TimeZone::UTC).ok()?.timestamp().as_second()))
-                .map(|moment| self.nearness(moment))
+                .map(|day| self.nearness(day.start()))
                 .fold(0.0, f64::max),
         }
     }
@@ -105,23 +101,20 @@ impl Period {
     /// Returns the first moment of the period; `None` if it is in no certain year.
     pub fn start(self) -> Option<Timestamp> {
         match self {
-            Self::Days(first, _) => {
-                let midnight = first.to_zoned(TimeZone::UTC).ok()?;
-                Some(midnight.timestamp().as_second())
-            }
+            Self::Days(first, _) => Some(first.start()),
             Self::EveryYear { .. } => None,
         }
     }
 
     /// Returns how near a moment is to the period, from 1 inside it to 0 far away.
     pub fn nearness(self, moment: Timestamp) -> f64 {
-        let Some(date) = date_of(moment) else {
+        let Some(date) = Date::of(moment) else {
             return 0.0;
         };
         let away = match self {
             Self::Days(first, last) => days_away(date, first, last),
             Self::EveryYear { month, day } => {
-                let years = (-1..=1).filter_map(|offset| date.year().checked_add(offset));
+                let years = date.year() - 1..=date.year() + 1;
                 let spans = years.filter_map(|year| span_of(year, Some(month), day));
                 let away = spans.map(|(first, last)| days_away(date, first, last));
                 away.min().unwrap_or(i32::MAX)
@@ -206,52 +199,38 @@ fn named_at(words: &[&str], at: usize, today: Date) -> Option<Period> {
 
 /// Returns the days that the words from `at` on name relative to `today`.
 fn relative_at(words: &[&str], at: usize, today: Date) -> Option<(Date, Date)> {
-    let ago = |span: Span| today.checked_sub(span).ok();
     let after = |distance: usize| words.get(at + distance).copied();
-    let monday = |day: Date| {
-        let passed = i64::from(day.weekday().to_monday_zero_offset());
-        day.checked_sub(Span::new().days(passed)).ok()
-    };
-    let week_of = |day: Date| {
-        let first = monday(day)?;
-        Some((first, first.checked_add(Span::new().days(6)).ok()?))
+    let days_ago = |days: i32| today.plus_days(-i64::from(days));
+    let month_ago = |months: i32| today.plus_months(-months).map(Date::month);
+    let year_ago = |years: i32| Date::of_year(today.year() - years);
+    let week_ago = |weeks: i32| {
+        let first = days_ago(7 * weeks + today.weekday())?;
+        Some((first, first.plus_days(6)?))
     };
     let single = |day: Date| (day, day);
     match words[at] {
         "today" | "tonight" => Some(single(today)),
-        "yesterday" => ago(Span::new().days(1)).map(single),
+        "yesterday" => days_ago(1).map(single),
         "last" | "past" | "previous" => match after(1)? {
-            "week" | "weekend" => week_of(ago(Span::new().weeks(1))?),
-            "month" => {
-                let day = ago(Span::new().months(1))?;
-                Some((day.first_of_month(), day.last_of_month()))
-            }
-            "year" => {
-                let day = ago(Span::new().years(1))?;
-                Some((day.first_of_year(), day.last_of_year()))
-            }
+            "week" | "weekend" => week_ago(1),
+            "month" => month_ago(1),
+            "year" => year_ago(1),
             name => weekday_before(name, today).map(single),
         },
         "this" => match after(1)? {
-            "week" => week_of(today),
-            "month" => Some((today.first_of_month(), today.last_of_month())),
-            "year" => Some((today.first_of_year(), today.last_of_year())),
+            "week" => week_ago(0),
+            "month" => month_ago(0),
+            "year" => year_ago(0),
             _ => None,
         },
         "on" => weekday_before(after(1)?, today).map(single),
         number if after(2) == Some("ago") => {
-            let number: i64 = number.parse().ok().filter(|&number| number <= 1_000)?;
+            let number: i32 = number.parse().ok().filter(|&number| number <= 1_000)?;
             match after(1)? {
-                "day" | "days" => ago(Span::new().days(number)).map(single),
-                "week" | "weeks" => week_of(ago(Span::new().weeks(number))?),
-                "month" | "months" => {
-                    let day = ago(Span::new().months(number))?;
-                    Some((day.first_of_month(), day.last_of_month()))
-                }
-                "year" | "years" => {
-                    let day = ago(Span::new().years(number))?;
-                    Some((day.first_of_year(), day.last_of_year()))
-                }
+                "day" | "days" => days_ago(number).map(single),
+                "week" | "weeks" => week_ago(number),
+                "month" | "months" => month_ago(number),
+                "year" | "years" => year_ago(number),
                 _ => None,
             }
         }
@@ -264,8 +243,8 @@ fn written_date(text: &str) -> Option<Period> {
     let text = text.trim_matches(|sign: char| !sign.is_ascii_digit());
     let mut parts = text.split(['-', '/']);
     let year = year(parts.next()?)?;
-    let month: i8 = parts.next()?.parse().ok()?;
-    let day: Option<i8> = match parts.next() {
+    let month: u8 = parts.next()?.parse().ok()?;
+    let day: Option<u8> = match parts.next() {
         Some(day) => Some(day.parse().ok()?),
         None => None,
     };
@@ -280,50 +259,36 @@ fn days((first, last): (Date, Date)) -> Period {
 }
 
 /// Returns the first and the last day of a year, of a month or of a day.
-fn span_of(year: i16, month: Option<i8>, day: Option<i8>) -> Option<(Date, Date)> {
+fn span_of(year: i32, month: Option<u8>, day: Option<u8>) -> Option<(Date, Date)> {
     let Some(month) = month else {
-        let first = Date::new(year, 1, 1).ok()?;
-        return Some((first, first.last_of_year()));
+        return Date::of_year(year);
     };
-    let first = Date::new(year, month, day.unwrap_or(1)).ok()?;
-    let last = if day.is_some() {
-        first
+    let first = Date::new(year, month, day.unwrap_or(1))?;
+    Some(if day.is_some() {
+        (first, first)
     } else {
-        first.last_of_month()
-    };
-    Some((first, last))
+        first.month()
+    })
 }
 
 /// Returns the last day before `today` with this name.
 fn weekday_before(name: &str, today: Date) -> Option<Date> {
-    let number = WEEKDAYS.iter().position(|known| *known == name)?;
-    let weekday = Weekday::from_monday_zero_offset(i8::try_from(number).ok()?).ok()?;
-    today.nth_weekday(-1, weekday).ok()
+    let weekday = WEEKDAYS.iter().position(|known| *known == name)? as i32;
+    let passed = (today.weekday() - weekday - 1).rem_euclid(7) + 1;
+    today.plus_days(-i64::from(passed))
 }
 
 fn days_away(date: Date, first: Date, last: Date) -> i32 {
-    let days = |from: Date, to: Date| from.until(to).map_or(i32::MAX, |span| span.get_days());
-    if date < first {
-        days(date, first)
-    } else if date > last {
-        days(last, date)
-    } else {
-        0
-    }
+    date.days_until(first).max(last.days_until(date)).max(0)
 }
 
-fn date_of(moment: Timestamp) -> Option<Date> {
-    let instant = Instant::from_second(moment).ok()?;
-    Some(instant.to_zoned(TimeZone::UTC).date())
-}
-
-fn month(word: &str) -> Option<i8> {
+fn month(word: &str) -> Option<u8> {
     let number = MONTHS.iter().position(|known| *known == word)?;
-    i8::try_from(number + 1).ok()
+    u8::try_from(number + 1).ok()
 }
 
 /// Reads a day of a month: `7`, `7th`.
-fn day(word: &str) -> Option<i8> {
+fn day(word: &str) -> Option<u8> {
     let number = ["st", "nd", "rd", "th"]
         .iter()
         .find_map(|ending| word.strip_suffix(ending))
@@ -331,8 +296,8 @@ fn day(word: &str) -> Option<i8> {
     number.parse().ok().filter(|day| (1..=31).contains(day))
 }
 
-fn year(word: &str) -> Option<i16> {
-    let year: i16 = word.parse().ok()?;
+fn year(word: &str) -> Option<i32> {
+    let year: i32 = word.parse().ok()?;
     (word.len() == 4 && (1900..2100).contains(&year)).then_some(year)
 }
 

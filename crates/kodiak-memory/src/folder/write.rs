@@ -6,8 +6,8 @@
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
 
-use jiff::Timestamp as Instant;
 use serde_json::Value;
 
 use super::{MemoryFolder, require_id};
@@ -25,18 +25,21 @@ impl MemoryFolder {
     /// Returns a name for a new memory with this text.
     pub(crate) fn new_id(text: &str) -> String {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
-        let now = Instant::now();
+        let now = SystemTime::now().duration_since(UNIX_EPOCH);
+        let now = now.unwrap_or_default();
         let mut hasher = blake3::Hasher::new();
         for number in [
             u64::from(std::process::id()),
-            now.as_nanosecond() as u64,
+            now.as_nanos() as u64,
             NUMBER.fetch_add(1, Ordering::Relaxed),
         ] {
             hasher.update(&number.to_le_bytes());
         }
         hasher.update(text.as_bytes());
         let digits = hex(&hasher.finalize().as_bytes()[..3]);
-        format!("{}-{digits}", now.strftime("%Y%m%d-%H%M%S-%3f"))
+        let time = date::format(now.as_secs() as i64).replace(['-', ':', 'Z'], "");
+        let millis = now.subsec_millis();
+        format!("{}-{millis:03}-{digits}", time.replace('T', "-"))
     }
 
     /// Returns the text of a new memory's file.
