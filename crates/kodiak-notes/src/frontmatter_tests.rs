@@ -123,6 +123,11 @@ fn broken_blocks_stay_in_the_body_and_say_why() {
         ("---\na: 1\na: 2\n---\n", "duplicate"),
         ("---\ntags: [#a, #b]\n---\n", "line 2"),
         ("---\na: *unknown\n---\n", "line 2"),
+        (
+            "---\na: 1\n--- b\n---\n",
+            "a second document begins at line 3",
+        ),
+        ("---\n? [a]\n: b\n---\n", "a name is not a text at line 2"),
         ("---\na: &a [*a]\n---\n", "line 2"),
         ("---\n- a\n- b\n---\n", "no `name: value` lines"),
         ("---\njust text\n---\n", "no `name: value` lines"),
@@ -138,6 +143,30 @@ fn broken_blocks_stay_in_the_body_and_say_why() {
 }
 
 #[test]
+fn merged_mappings_give_way_to_what_is_written() {
+    let text = "---
+base: &base {a: 1, b: 2}
+more: &more {b: 3, c: 4}
+one: {<<: *base, b: own}
+all:
+  <<: [*base, *more]
+\"<<\": a name
+---
+";
+    let base = json!({"a": 1, "b": 2});
+    let more = json!({"b": 3, "c": 4});
+    assert_eq!(
+        fields(text),
+        json!({
+            "base": base, "more": more, "one": {"a": 1, "b": "own"},
+            "all": {"a": 1, "b": 2, "c": 4}, "<<": "a name",
+        })
+    );
+    let reason = problem("---\na: 1\n<<: 2\n---\n");
+    assert!(reason.contains("only mappings"), "{reason}");
+}
+
+#[test]
 fn hostile_blocks_are_refused() {
     let mut laughs = String::from("---\na0: &a0 [x, x, x, x, x, x, x, x, x]\n");
     for level in 1..30 {
@@ -147,6 +176,10 @@ fn hostile_blocks_are_refused() {
     }
     let deep = format!("---\na: {}{}\n", "[".repeat(200), "]".repeat(200));
     let indented: String = (0..300).map(|level| " ".repeat(level) + "a:\n").collect();
+    let mut nested = String::from("---\nb0: &b0 [x]\n");
+    for level in 1..30 {
+        writeln!(nested, "b{level}: &b{level} [*b{}]", level - 1).unwrap();
+    }
     let mut repeated = format!("---\nlong: &long {}\n", "x".repeat(30_000));
     for anchor in 0..50 {
         writeln!(repeated, "k{anchor}: &k{anchor} v").unwrap();
@@ -157,6 +190,7 @@ fn hostile_blocks_are_refused() {
         (laughs, "repeats itself"),
         (deep, "nested"),
         (format!("---\n{indented}"), "nested"),
+        (nested, "nested"),
         (repeated, "repeats itself"),
         (too_long, "longer than 64 KiB"),
     ] {
