@@ -20,10 +20,4 @@ pub enum Error {
         /// Why it failed.
         source: std::io::Error,
     },
-    /// The client and the server did not come to terms.
-    #[error("the client did not begin with a request that the protocol allows: {0}")]
-    Handshake(String),
-    /// A task of the server ended early.
-    #[error("the server stopped early: {0}")]
-    Stopped(String),
 }

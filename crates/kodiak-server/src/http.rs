@@ -176,7 +176,7 @@ fn router(server: &Server, address: SocketAddr, options: HttpOptions) -> Router 
     let load = Arc::new(Load::new(limits));
     let origins = Arc::new(Origins::new(address, &options.hosts, &options.origins));
     let guarded = Router::new()
-        .nest("/mcp", crate::mcp::http_router(server, limits.body))
+        .nest("/mcp", crate::mcp::http_router(server))
         .nest("/api", api::router(server.clone()))
         .fallback(async || Refused::NoRoute)
         .method_not_allowed_fallback(async || Refused::NoMethod)

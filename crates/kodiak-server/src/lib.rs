@@ -1,7 +1,7 @@
 //! Serves an engine to agents, over the Model Context Protocol.
 //!
 //! ```text
-//! transport → protocol (rmcp) → Server::call → Tool → Engine → ToolAnswer
+//! transport → protocol → Server::call → Tool → Engine → ToolAnswer
 //! ```
 //!
 //! * `tool` has the tools as data: names, schemas, and what each does. It knows
@@ -12,7 +12,7 @@
 //!   keeps what documents say apart from what the tool says;
 //! * `upkeep` keeps the index up to date in the background;
 //! * `news` tells those who asked what happens meanwhile;
-//! * `mcp` speaks the protocol. It is the only module that knows rmcp.
+//! * `mcp` speaks the protocol, and is the only module that knows it.
 //!
 //! Like the library, this crate never prints and never reads the environment or
 //! a config: its caller hands in an engine, the rights of callers, and options.

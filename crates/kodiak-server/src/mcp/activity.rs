@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 /// Knows how long a server has been idle: no message came or went, and no call is
 /// at work. Clones share everything.
 #[derive(Clone, Debug)]
-pub struct Activity {
+pub(super) struct Activity {
     shared: Arc<Shared>,
 }
 
@@ -33,20 +33,20 @@ impl Default for Activity {
 
 impl Activity {
     /// Takes note of a sign of life.
-    pub fn touch(&self) {
+    pub(super) fn touch(&self) {
         let now = self.shared.start.elapsed().as_millis() as u64;
         self.shared.last.store(now, Ordering::Relaxed);
     }
 
     /// Takes note of a call until the returned value is dropped.
-    pub fn call(&self) -> AtWork {
+    pub(super) fn call(&self) -> AtWork {
         self.shared.at_work.fetch_add(1, Ordering::Relaxed);
         self.touch();
         AtWork(self.clone())
     }
 
     /// Returns how long nothing has happened; zero while a call is at work.
-    pub fn idle(&self) -> Duration {
+    pub(super) fn idle(&self) -> Duration {
         if self.shared.at_work.load(Ordering::Relaxed) > 0 {
             return Duration::ZERO;
         }
@@ -57,7 +57,7 @@ impl Activity {
 
 /// A call that is at work.
 #[derive(Debug)]
-pub struct AtWork(Activity);
+pub(super) struct AtWork(Activity);
 
 impl Drop for AtWork {
     fn drop(&mut self) {

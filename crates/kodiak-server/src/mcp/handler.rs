@@ -1,30 +1,19 @@
 //! Answers the requests of the protocol. Blocking work runs on threads of its
 //! own, and a cancelled request interrupts it.
 
-use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use kodiak::{Cancel, Event};
-use rmcp::ServerHandler;
-use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult,
-    CompletionInfo, ContentBlock, ErrorData, GetPromptRequestParams, GetPromptResponse,
-    GetPromptResult, Implementation, InitializeRequestParams, InitializeResult, ListPromptsResult,
-    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-    ProgressNotificationParam, ProgressToken, Prompt, PromptArgument, PromptMessage,
-    ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, Resource,
-    ResourceContents, ResourceTemplate, Role, ServerCapabilities, ServerConfig,
-    SubscribeRequestParams, SubscriptionFilter, Tool as ProtocolTool, ToolAnnotations,
-    UnsubscribeRequestParams,
-};
-use rmcp::service::{Peer, RequestContext, RoleServer, SubscriptionContext};
-use tokio::sync::mpsc;
-use tokio::task::JoinHandle;
+use serde_json::{Map, Value, json};
+use tokio::sync::{mpsc, watch};
 
 use super::activity::Activity;
-use super::hearing::{self, Hearing};
+use super::call::{Call, Completion, Request};
+use super::hearing::Hearing;
+use super::jsonrpc::{Id, RpcError};
+use super::progress::Progress;
+use super::revision::{self, RESOURCE_NOT_FOUND, Rules};
 use crate::failure::Refusal;
-use crate::news::Listener;
 use crate::prompt;
 use crate::resource::{DOCUMENTS, MOST_VALUES, SEARCHES};
 use crate::server::{Caller, Server};
@@ -33,28 +22,47 @@ use crate::tool::{Effect, Tool, ToolAnswer};
 /// How often work is interrupted until it ends: a statement may begin just after
 /// an interrupt.
 const AGAIN: Duration = Duration::from_millis(20);
-/// How often progress is told at most.
-const PROGRESS: Duration = Duration::from_millis(250);
 
-/// The steps that wait to be told.
-const MOST_STEPS: usize = 16;
+/// The type of the text of documents.
+const MARKDOWN: &str = "text/markdown";
+
+/// The result of a request.
+pub(super) type Answered = Result<Value, RpcError>;
+
+/// What is done on a thread of its own.
+type Work = Box<dyn FnOnce(&Server, &Cancel) -> Answered + Send>;
 
 /// Answers the requests of clients.
 #[derive(Clone, Debug)]
-pub struct Handler {
+pub(super) struct Handler {
     server: Server,
     activity: Activity,
-    hearing: Hearing,
+}
+
+/// What a request is answered with.
+#[derive(Debug)]
+pub(super) struct Context {
+    pub(super) caller: Caller,
+    pub(super) rules: Rules,
+    pub(super) hearing: Hearing,
+    /// Where messages to the client go.
+    pub(super) outlet: mpsc::Sender<Value>,
+    /// Ends when the request is cancelled.
+    pub(super) cancelled: watch::Receiver<()>,
+}
+
+impl Context {
+    /// Waits until the request is cancelled.
+    pub(super) async fn cancelled(&self) {
+        let mut cancelled = self.cancelled.clone();
+        while cancelled.changed().await.is_ok() {}
+    }
 }
 
 impl Handler {
     /// Makes a handler of a server.
-    pub fn new(server: Server, activity: Activity) -> Self {
-        Self {
-            server,
-            activity,
-            hearing: Hearing::default(),
-        }
+    pub(super) fn new(server: Server, activity: Activity) -> Self {
+        Self { server, activity }
     }
 
     /// Returns the server that is called.
@@ -62,32 +70,82 @@ impl Handler {
         &self.server
     }
 
-    /// Returns the listener of the client that sent a request.
-    pub(super) fn listener(
-        &self,
-        context: &RequestContext<RoleServer>,
-    ) -> Result<Arc<Listener>, ErrorData> {
-        self.hearing.listener(&self.server, context)
+    /// Answers a request.
+    pub(super) async fn answer(&self, request: Request, context: &Context) -> Answered {
+        let rules = context.rules;
+        if !rules.allow(&request.call) {
+            return Err(RpcError::no_method(&request.method));
+        }
+        let form = request.call.form();
+        let answered = self.dispatch(request, context).await;
+        answered
+            .map(|result| rules.result(form, result))
+            .map_err(|error| rules.error(error))
     }
 
-    /// Returns who sent a request.
-    pub(super) fn caller(&self, context: &RequestContext<RoleServer>) -> Caller {
-        super::http::caller(&context.extensions).unwrap_or_else(|| self.server.caller())
+    async fn dispatch(&self, request: Request, context: &Context) -> Answered {
+        match request.call {
+            Call::Initialize { version } => Ok(self.initialize(&version)),
+            Call::Discover => Ok(self.discover()),
+            Call::ListTools => {
+                let tools = self.server.tools(&context.caller);
+                Ok(json!({"tools": tools.into_iter().map(described).collect::<Vec<_>>()}))
+            }
+            Call::CallTool { name, arguments } => {
+                let token = request.meta.progress_token();
+                self.call_tool(name, arguments, token, context).await
+            }
+            Call::ListResources => self.list_resources(context).await,
+            Call::ListTemplates => Ok(json!({"resourceTemplates": [
+                {
+                    "uriTemplate": DOCUMENTS,
+                    "name": "document",
+                    "description": "A document by its source and key",
+                    "mimeType": MARKDOWN,
+                },
+                {
+                    "uriTemplate": SEARCHES,
+                    "name": "search",
+                    "description": "The best hits of a search",
+                    "mimeType": "text/plain",
+                },
+            ]})),
+            Call::ReadResource { uri } => self.read_resource(uri, context).await,
+            Call::ListPrompts => Ok(json!({"prompts": [{
+                "name": prompt::NAME,
+                "description": prompt::DESCRIPTION,
+                "arguments": [{
+                    "name": prompt::TOPIC,
+                    "description": prompt::TOPIC_DESCRIPTION,
+                    "required": true,
+                }],
+            }]})),
+            Call::GetPrompt { name, arguments } => get_prompt(&name, &arguments),
+            Call::Complete(completion) => self.complete(completion, context).await,
+            Call::SetLevel(level) => {
+                self.listener(context)?.set_level(level);
+                Ok(json!({}))
+            }
+            Call::Subscribe { uri } => self.subscribe(uri, context).await,
+            Call::Unsubscribe { uri } => {
+                self.listener(context)?.remove(&uri);
+                Ok(json!({}))
+            }
+            Call::Listen(wish) => self.listen(&request.id, wish, context).await,
+            Call::Ping => Ok(json!({})),
+            Call::Unknown => Err(RpcError::no_method(&request.method)),
+        }
     }
 
     /// Runs blocking work that ends when the request is cancelled.
-    pub(super) async fn run<T: Send + 'static>(
-        &self,
-        context: &RequestContext<RoleServer>,
-        work: impl FnOnce(&Server, &Cancel) -> T + Send + 'static,
-    ) -> Result<T, ErrorData> {
+    pub(super) async fn run(&self, context: &Context, work: Work) -> Answered {
         let _at_work = self.activity.call();
         let cancel = Cancel::new();
         let (server, heard) = (self.server.clone(), cancel.clone());
         let mut working = tokio::task::spawn_blocking(move || work(&server, &heard));
         let ended = tokio::select! {
             ended = &mut working => ended,
-            () = context.ct.cancelled() => loop {
+            () = context.cancelled() => loop {
                 cancel.cancel();
                 tokio::select! {
                     ended = &mut working => break ended,
@@ -95,337 +153,192 @@ impl Handler {
                 }
             },
         };
-        ended.map_err(|error| {
+        ended.unwrap_or_else(|error| {
             (self.server.options().log)(&format!("a request failed: {error}"));
-            ErrorData::internal_error("the request failed; try another one", None)
+            Err(RpcError::internal("the request failed; try another one"))
         })
     }
-}
 
-impl ServerHandler for Handler {
-    fn get_info(&self) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder()
-            .enable_completions()
-            .enable_prompts()
-            .enable_resources()
-            .enable_resources_list_changed()
-            .enable_resources_subscribe()
-            .enable_tools()
-            .build();
-        let implementation =
-            Implementation::new("kodiak", env!("CARGO_PKG_VERSION")).with_title("Kodiak");
-        ServerConfig::new(capabilities)
-            .with_server_info(implementation)
-            .with_instructions(self.server.instructions())
-    }
-
-    async fn initialize(
-        &self,
-        request: InitializeRequestParams,
-        context: RequestContext<RoleServer>,
-    ) -> Result<InitializeResult, ErrorData> {
-        context.peer.set_peer_info(request.clone());
-        let mut begun = self.negotiate_initialize(&request)?;
+    fn initialize(&self, version: &str) -> Value {
+        let mut capabilities = capabilities();
         // Only clients that begin like this set a level.
-        begun.capabilities.logging = Some(serde_json::Map::new());
-        super::http::open_session(&context.extensions, self.caller(&context));
-        Ok(begun)
+        capabilities["logging"] = json!({});
+        json!({
+            "protocolVersion": revision::negotiated(version),
+            "capabilities": capabilities,
+            "serverInfo": server_info(),
+            "instructions": self.server.instructions(),
+        })
     }
 
-    async fn set_level(
-        &self,
-        request: hearing::LevelRequest,
-        context: RequestContext<RoleServer>,
-    ) -> Result<(), ErrorData> {
-        self.hear_messages(&request, &context)
-    }
-
-    async fn subscribe(
-        &self,
-        request: SubscribeRequestParams,
-        context: RequestContext<RoleServer>,
-    ) -> Result<(), ErrorData> {
-        self.hear_of(request.uri, &context).await
-    }
-
-    async fn unsubscribe(
-        &self,
-        request: UnsubscribeRequestParams,
-        context: RequestContext<RoleServer>,
-    ) -> Result<(), ErrorData> {
-        self.hear_no_more_of(&request.uri, &context)
-    }
-
-    fn accepted_subscription_filter(
-        &self,
-        requested: &SubscriptionFilter,
-    ) -> Option<SubscriptionFilter> {
-        Some(hearing::accepted(requested))
-    }
-
-    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        self.hear_all(&context).await
-    }
-
-    async fn list_tools(
-        &self,
-        _request: Option<PaginatedRequestParams>,
-        context: RequestContext<RoleServer>,
-    ) -> Result<ListToolsResult, ErrorData> {
-        let caller = self.caller(&context);
-        let tools = self.server.tools(&caller);
-        let described = tools.into_iter().map(described).collect();
-        Ok(ListToolsResult::with_all_items(described))
+    fn discover(&self) -> Value {
+        json!({
+            "resultType": "complete",
+            "supportedVersions": revision::KNOWN,
+            "capabilities": capabilities(),
+            "instructions": self.server.instructions(),
+            "ttlMs": 0,
+            "cacheScope": "private",
+            "_meta": {"io.modelcontextprotocol/serverInfo": server_info()},
+        })
     }
 
     async fn call_tool(
         &self,
-        request: CallToolRequestParams,
-        context: RequestContext<RoleServer>,
-    ) -> Result<CallToolResponse, ErrorData> {
-        let caller = self.caller(&context);
-        let (progress, telling) = Progress::of(&context);
-        let name = request.name.clone().into_owned();
-        let arguments = request.arguments.unwrap_or_default();
-        let answered = self
-            .run(&context, move |server, cancel| {
-                let listener = |event: Event<'_>| progress.hear(event);
-                server.call(&caller, &name, arguments, cancel, &listener)
+        name: String,
+        arguments: Map<String, Value>,
+        token: Option<Id>,
+        context: &Context,
+    ) -> Answered {
+        let caller = context.caller.clone();
+        let (progress, telling) = Progress::of(token, &context.outlet);
+        let work: Work = Box::new(move |server, cancel| {
+            let listener = |event: Event<'_>| progress.hear(event);
+            let answer = server.call(&caller, &name, arguments, cancel, &listener);
+            answer.map(result).ok_or_else(|| {
+                let message = format!("there is no tool '{name:.80}'; tools/list lists them");
+                RpcError::invalid_params(message)
             })
-            .await?;
+        });
+        let answered = self.run(context, work).await;
         // Nothing is told of a request that is answered.
         if let Some(telling) = telling {
             let _ = telling.await;
         }
-        match answered {
-            Some(answer) => Ok(result(answer).into()),
-            None => Err(ErrorData::invalid_params(
-                format!(
-                    "there is no tool '{:.80}'; tools/list lists them",
-                    request.name
-                ),
-                None,
-            )),
-        }
+        answered
     }
 
-    async fn list_resources(
-        &self,
-        _request: Option<PaginatedRequestParams>,
-        context: RequestContext<RoleServer>,
-    ) -> Result<ListResourcesResult, ErrorData> {
-        let caller = self.caller(&context);
-        // Whoever has the list hears when there is another one, if it can.
-        let earlier = !hearing::is_later(&context);
-        let listener = earlier.then(|| self.listener(&context).ok()).flatten();
-        let listed = self
-            .run(&context, move |server, cancel| {
-                if let Some(listener) = listener
-                    && let Ok(state) = server.list_state(listener.caller())
-                {
-                    listener.add_list(state);
-                    server.watch();
-                }
-                server.resources(&caller, cancel)
-            })
-            .await?
-            .map_err(|refusal| failed(&refusal))?;
-        let resources = listed.into_iter().map(|one| {
-            Resource::new(one.uri, one.name)
-                .with_title(one.title)
-                .with_mime_type(MARKDOWN)
+    async fn list_resources(&self, context: &Context) -> Answered {
+        let caller = context.caller.clone();
+        // A client that has the list hears when there is another one, if it can.
+        let earlier = !context.rules.later;
+        let listener = earlier.then(|| self.listener(context).ok()).flatten();
+        let work: Work = Box::new(move |server, cancel| {
+            if let Some(listener) = listener
+                && let Ok(state) = server.list_state(listener.caller())
+            {
+                listener.add_list(state);
+                server.watch();
+            }
+            let listed = server.resources(&caller, cancel);
+            let resources = listed.map_err(|refusal| failed(&refusal))?;
+            let resources = resources.into_iter().map(|one| {
+                json!({
+                    "uri": one.uri,
+                    "name": one.name,
+                    "title": one.title,
+                    "mimeType": MARKDOWN,
+                })
+            });
+            Ok(json!({"resources": resources.collect::<Vec<_>>()}))
         });
-        Ok(ListResourcesResult::with_all_items(resources.collect()))
+        self.run(context, work).await
     }
 
-    async fn list_resource_templates(
-        &self,
-        _request: Option<PaginatedRequestParams>,
-        _context: RequestContext<RoleServer>,
-    ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        let templates = vec![
-            ResourceTemplate::new(DOCUMENTS, "document")
-                .with_description("A document by its source and key")
-                .with_mime_type(MARKDOWN),
-            ResourceTemplate::new(SEARCHES, "search")
-                .with_description("The best hits of a search")
-                .with_mime_type("text/plain"),
-        ];
-        Ok(ListResourceTemplatesResult::with_all_items(templates))
-    }
-
-    async fn read_resource(
-        &self,
-        request: ReadResourceRequestParams,
-        context: RequestContext<RoleServer>,
-    ) -> Result<ReadResourceResponse, ErrorData> {
-        let caller = self.caller(&context);
-        let address = request.uri.clone();
-        let read = self
-            .run(&context, move |server, cancel| {
-                server.resource(&caller, &address, cancel)
-            })
-            .await?;
-        match read {
-            Ok(reading) => {
-                let text = ResourceContents::text(reading.text, &request.uri);
-                let mut contents = vec![text.with_mime_type(MARKDOWN)];
-                if let Some(remark) = reading.remark {
-                    let remark = ResourceContents::text(remark, &request.uri);
-                    contents.push(remark.with_mime_type("text/plain"));
+    async fn read_resource(&self, uri: String, context: &Context) -> Answered {
+        let caller = context.caller.clone();
+        let work: Work = Box::new(move |server, cancel| {
+            let content = |text: String, kind| json!({"uri": uri, "mimeType": kind, "text": text});
+            match server.resource(&caller, &uri, cancel) {
+                Ok(reading) => {
+                    let mut contents = vec![content(reading.text, MARKDOWN)];
+                    contents.extend(reading.remark.map(|remark| content(remark, "text/plain")));
+                    Ok(json!({"contents": contents}))
                 }
-                Ok(ReadResourceResult::new(contents).into())
+                Err(refusal) => {
+                    let error = RpcError::new(RESOURCE_NOT_FOUND, refusal.text());
+                    Err(error.with_data(json!({"uri": uri})))
+                }
             }
-            Err(refusal) => {
-                let data = serde_json::json!({"uri": request.uri});
-                Err(ErrorData::resource_not_found(refusal.text(), Some(data)))
-            }
-        }
+        });
+        self.run(context, work).await
     }
 
-    async fn complete(
-        &self,
-        request: CompleteRequestParams,
-        context: RequestContext<RoleServer>,
-    ) -> Result<CompleteResult, ErrorData> {
-        if request.r#ref.as_resource_uri() != Some(DOCUMENTS) {
-            return Ok(CompleteResult::default());
+    async fn complete(&self, completion: Completion, context: &Context) -> Answered {
+        if completion.template.as_deref() != Some(DOCUMENTS) {
+            return Ok(json!({"completion": {"values": []}}));
         }
-        let caller = self.caller(&context);
-        let argument = request.argument;
-        let source = request
-            .context
-            .and_then(|context| context.get_argument("source").cloned());
-        let values = self
-            .run(&context, move |server, cancel| {
-                let source = source.as_deref();
-                server.complete(&caller, &argument.name, &argument.value, source, cancel)
-            })
-            .await?
-            .map_err(|refusal| failed(&refusal))?;
-        let more = values.len() >= MOST_VALUES;
-        let completion = CompletionInfo::with_pagination(values, None, more)
-            .map_err(|error| ErrorData::internal_error(error, None))?;
-        Ok(CompleteResult::new(completion))
-    }
-
-    async fn list_prompts(
-        &self,
-        _request: Option<PaginatedRequestParams>,
-        _context: RequestContext<RoleServer>,
-    ) -> Result<ListPromptsResult, ErrorData> {
-        let topic = PromptArgument::new(prompt::TOPIC)
-            .with_description(prompt::TOPIC_DESCRIPTION)
-            .with_required(true);
-        let prompt = Prompt::new(prompt::NAME, Some(prompt::DESCRIPTION), Some(vec![topic]));
-        Ok(ListPromptsResult::with_all_items(vec![prompt]))
-    }
-
-    async fn get_prompt(
-        &self,
-        request: GetPromptRequestParams,
-        _context: RequestContext<RoleServer>,
-    ) -> Result<GetPromptResponse, ErrorData> {
-        if request.name != prompt::NAME {
-            return Err(ErrorData::invalid_params(
-                format!("there is no prompt '{}'", request.name),
-                None,
-            ));
-        }
-        let arguments = request.arguments.unwrap_or_default();
-        let topic = arguments.get(prompt::TOPIC).and_then(|one| one.as_str());
-        let text = prompt::text(topic.unwrap_or_default());
-        let message = PromptMessage::new_text(Role::User, text);
-        let result = GetPromptResult::new(vec![message]).with_description(prompt::DESCRIPTION);
-        Ok(result.into())
+        let caller = context.caller.clone();
+        let work: Work = Box::new(move |server, cancel| {
+            let Completion {
+                variable,
+                begun,
+                source,
+                ..
+            } = completion;
+            let values = server
+                .complete(&caller, &variable, &begun, source.as_deref(), cancel)
+                .map_err(|refusal| failed(&refusal))?;
+            let more = values.len() >= MOST_VALUES;
+            Ok(json!({"completion": {"values": values, "hasMore": more}}))
+        });
+        self.run(context, work).await
     }
 }
 
-/// The type of the text of documents.
-const MARKDOWN: &str = "text/markdown";
-
-fn failed(refusal: &Refusal) -> ErrorData {
-    ErrorData::internal_error(refusal.text(), None)
+/// Returns what the server can do in every era.
+fn capabilities() -> Value {
+    json!({
+        "completions": {},
+        "prompts": {},
+        "resources": {"subscribe": true, "listChanged": true},
+        "tools": {},
+    })
 }
 
-fn described(tool: &'static Tool) -> ProtocolTool {
-    let annotations = ToolAnnotations::new()
-        .read_only(tool.effect == Effect::Reads)
-        .open_world(false);
-    let annotations = match tool.effect {
-        Effect::Reads => annotations,
-        Effect::Adds | Effect::Remembers | Effect::Creates => annotations.destructive(false),
-        Effect::Changes => annotations.destructive(true),
-    };
-    let described = ProtocolTool::new(tool.name, tool.description, Arc::new(tool.input_schema()));
-    let described = described.with_annotations(annotations);
-    match tool.output_schema() {
-        Some(schema) => described.with_raw_output_schema(Arc::new(schema)),
-        None => described,
-    }
+/// Returns what the server calls itself.
+pub(super) fn server_info() -> Value {
+    json!({"name": "kodiak", "title": "Kodiak", "version": env!("CARGO_PKG_VERSION")})
 }
 
-fn result(answer: ToolAnswer) -> CallToolResult {
-    let content = vec![ContentBlock::text(answer.text)];
-    if answer.failed {
-        return CallToolResult::error(content);
+fn get_prompt(name: &str, arguments: &Map<String, Value>) -> Answered {
+    if name != prompt::NAME {
+        let message = format!("there is no prompt '{name}'");
+        return Err(RpcError::invalid_params(message));
     }
-    let mut result = CallToolResult::success(content);
-    result.structured_content = answer.structured;
+    let topic = arguments.get(prompt::TOPIC).and_then(Value::as_str);
+    let text = prompt::text(topic.unwrap_or_default());
+    Ok(json!({
+        "description": prompt::DESCRIPTION,
+        "messages": [{"role": "user", "content": {"type": "text", "text": text}}],
+    }))
+}
+
+fn failed(refusal: &Refusal) -> RpcError {
+    RpcError::internal(refusal.text())
+}
+
+fn described(tool: &'static Tool) -> Value {
+    let mut annotations = json!({
+        "readOnlyHint": tool.effect == Effect::Reads,
+        "openWorldHint": false,
+    });
+    match tool.effect {
+        Effect::Reads => {}
+        Effect::Adds | Effect::Remembers | Effect::Creates => {
+            annotations["destructiveHint"] = false.into();
+        }
+        Effect::Changes => annotations["destructiveHint"] = true.into(),
+    }
+    let mut described = json!({
+        "name": tool.name,
+        "description": tool.description,
+        "inputSchema": tool.input_schema(),
+        "annotations": annotations,
+    });
+    if let Some(schema) = tool.output_schema() {
+        described["outputSchema"] = schema.into();
+    }
+    described
+}
+
+fn result(answer: ToolAnswer) -> Value {
+    let mut result = json!({
+        "content": [{"type": "text", "text": answer.text}],
+        "isError": answer.failed,
+    });
+    if let Some(structured) = answer.structured.filter(|_| !answer.failed) {
+        result["structuredContent"] = structured;
+    }
     result
-}
-
-/// A step of long work: how much is done, and in words.
-type Step = (u64, String);
-
-/// Tells a client how far long work is, if it asked for that.
-struct Progress {
-    sender: Option<mpsc::Sender<Step>>,
-}
-
-impl Progress {
-    /// Returns what hears of the work, and the task that tells the client. The task
-    /// ends with the work.
-    fn of(context: &RequestContext<RoleServer>) -> (Self, Option<JoinHandle<()>>) {
-        let Some(token) = context.meta.get_progress_token() else {
-            return (Self { sender: None }, None);
-        };
-        let (sender, receiver) = mpsc::channel(MOST_STEPS);
-        let telling = tokio::spawn(tell(context.peer.clone(), token, receiver));
-        let sender = Some(sender);
-        (Self { sender }, Some(telling))
-    }
-
-    fn hear(&self, event: Event<'_>) {
-        let Some(sender) = &self.sender else {
-            return;
-        };
-        let step = match event {
-            Event::Waiting { .. } => (0, "waiting for another process".to_owned()),
-            Event::Listing { .. } => (0, "looking for changes".to_owned()),
-            Event::Indexed { entries, .. } => (entries as u64, "indexing".to_owned()),
-            Event::Embedded { chunks, .. } => (chunks as u64, "embedding".to_owned()),
-            _ => return,
-        };
-        // A client that is gone or slow misses it.
-        let _ = sender.try_send(step);
-    }
-}
-
-/// Sends the steps of long work, not too many of them.
-async fn tell(peer: Peer<RoleServer>, token: ProgressToken, mut steps: mpsc::Receiver<Step>) {
-    let mut sent: f64 = 0.0;
-    let mut last: Option<Instant> = None;
-    while let Some((done, message)) = steps.recv().await {
-        if last.is_some_and(|last| last.elapsed() < PROGRESS) {
-            continue;
-        }
-        last = Some(Instant::now());
-        // Progress must grow with every message.
-        sent = (done as f64).max(sent + 1.0);
-        let told = ProgressNotificationParam::new(token.clone(), sent).with_message(message);
-        if peer.notify_progress(told).await.is_err() {
-            return;
-        }
-    }
 }

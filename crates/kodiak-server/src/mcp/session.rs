@@ -8,21 +8,20 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt::Write;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use axum::extract::{Request, State};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
-use axum::middleware::Next;
+use axum::http::{HeaderMap, HeaderName, StatusCode};
 use axum::response::{IntoResponse, Response};
 
+use super::hearing;
 use super::stream::Events;
 use crate::failure::Refusal;
 use crate::news::Listener;
 use crate::server::{Caller, Server};
 
 /// The header with the id of a session.
-const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
+pub(super) const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 /// The random bytes of an id.
 const BYTES: usize = 16;
 /// The most sessions. The one that was unused for longest makes room.
@@ -49,35 +48,10 @@ struct Session {
     used: Instant,
 }
 
-/// Where the handshake leaves the id of the session that it opens.
-#[derive(Clone, Debug)]
-pub(super) struct Opening {
-    sessions: Arc<Sessions>,
-    id: Arc<OnceLock<String>>,
-}
-
-impl Opening {
-    /// Opens a session for a client that begins. Without one, the client is served
-    /// all the same.
-    pub(super) fn open(&self, caller: Caller) {
-        let mut random = [0; BYTES];
-        if getrandom::fill(&mut random).is_err() {
-            return;
-        }
-        let mut id = String::with_capacity(2 * BYTES);
-        for byte in random {
-            let _ = write!(id, "{byte:02x}");
-        }
-        if self.sessions.join(&id, caller).is_ok() {
-            let _ = self.id.set(id);
-        }
-    }
-}
-
 /// Why there is no session for a request.
 #[derive(Debug)]
-enum Absent {
-    /// Its client has ended it, or it is somebody else's.
+pub(super) enum Absent {
+    /// Its client has ended it, or it belongs to a client with other rights.
     Gone,
     /// There are too many.
     Full(Refusal),
@@ -89,6 +63,31 @@ impl Sessions {
             server: server.clone(),
             kept: Mutex::default(),
         }
+    }
+
+    /// Returns who listens in the session that a request names, if it names one.
+    pub(super) fn find(
+        &self,
+        headers: &HeaderMap,
+        caller: &Caller,
+    ) -> Result<Option<Arc<Listener>>, Absent> {
+        match named(headers) {
+            None => Ok(None),
+            Some(id) => self.join(id?, caller.clone()).map(Some),
+        }
+    }
+
+    /// Opens a session for a client that begins, and returns its id. Without one, the
+    /// client is served all the same.
+    pub(super) fn open(&self, caller: Caller) -> Option<String> {
+        let mut random = [0; BYTES];
+        getrandom::fill(&mut random).ok()?;
+        let mut id = String::with_capacity(2 * BYTES);
+        for byte in random {
+            let _ = write!(id, "{byte:02x}");
+        }
+        self.join(&id, caller).ok()?;
+        Some(id)
     }
 
     fn kept(&self) -> MutexGuard<'_, Kept> {
@@ -128,21 +127,29 @@ impl Sessions {
     }
 
     /// Opens a stream of what a session hears.
-    fn stream(&self, headers: &HeaderMap, listener: &Arc<Listener>) -> Response {
-        let accepted = headers.get(header::ACCEPT);
-        let accepted = accepted.and_then(|types| types.to_str().ok());
-        if !accepted.is_some_and(|types| types.contains(Events::TYPE)) {
-            let message = format!("a stream is of the type {}", Events::TYPE);
-            return (StatusCode::NOT_ACCEPTABLE, message).into_response();
-        }
-        match self.server.news().stream() {
-            Ok(place) => Events::of(Arc::clone(listener), place).into_response(),
-            Err(refusal) => Absent::Full(refusal).into_response(),
+    pub(super) fn stream(&self, listener: Arc<Listener>) -> Response {
+        let place = match self.server.news().stream() {
+            Ok(place) => place,
+            Err(refusal) => return Absent::Full(refusal).into_response(),
+        };
+        let mut items = listener.open();
+        let events = Events::new(move |context| {
+            // The session lives as long as its stream is read.
+            let _held = (&listener, &place);
+            let item = items.poll_recv(context);
+            item.map(|item| item.map(|item| hearing::message(&item)))
+        });
+        events.into_response()
+    }
+
+    /// Ends the session that a request names, and its streams.
+    pub(super) fn end(&self, headers: &HeaderMap) {
+        if let Some(Ok(id)) = named(headers) {
+            self.close(id);
         }
     }
 
-    /// Ends a session and its streams.
-    fn end(&self, id: &str) {
+    fn close(&self, id: &str) {
         let mut kept = self.kept();
         if let Some(session) = kept.open.remove(id) {
             session.listener.close();
@@ -161,48 +168,6 @@ fn named(headers: &HeaderMap) -> Option<Result<&str, Absent>> {
     Some(if ours { Ok(id) } else { Err(Absent::Gone) })
 }
 
-/// Finds the session of a request, and answers what only sessions have: streams,
-/// and their end.
-pub(super) async fn serve(
-    State(sessions): State<Arc<Sessions>>,
-    mut request: Request,
-    next: Next,
-) -> Response {
-    let caller = request.extensions().get::<Caller>().cloned();
-    let caller = caller.unwrap_or_else(|| sessions.server.caller());
-    let joined = named(request.headers())
-        .map(|id| id.and_then(|id| Ok((id.to_owned(), sessions.join(id, caller)?))));
-    let session = match joined {
-        None => None,
-        Some(Ok(session)) => Some(session),
-        Some(Err(absent)) => return absent.into_response(),
-    };
-    match (request.method(), &session) {
-        (&Method::GET, Some((_, listener))) => {
-            return sessions.stream(request.headers(), listener);
-        }
-        (&Method::DELETE, Some((id, _))) => {
-            sessions.end(id);
-            return StatusCode::NO_CONTENT.into_response();
-        }
-        _ => {}
-    }
-    let opening = Opening {
-        id: Arc::default(),
-        sessions,
-    };
-    let id = Arc::clone(&opening.id);
-    request.extensions_mut().insert(opening);
-    if let Some((_, listener)) = session {
-        request.extensions_mut().insert(listener);
-    }
-    let mut response = next.run(request).await;
-    if let Some(id) = id.get().and_then(|id| HeaderValue::from_str(id).ok()) {
-        response.headers_mut().insert(SESSION, id);
-    }
-    response
-}
-
 impl IntoResponse for Absent {
     fn into_response(self) -> Response {
         match self {
@@ -216,6 +181,7 @@ impl IntoResponse for Absent {
 
 #[cfg(test)]
 mod tests {
+    use axum::http::HeaderValue;
     use kodiak::Engine;
     use kodiak::access::Guard;
 
@@ -239,7 +205,7 @@ mod tests {
         let again = sessions.join(&id, narrow()).unwrap();
         assert!(Arc::ptr_eq(&first, &again));
         sessions.join(&id, Caller::new(Guard::local())).unwrap_err();
-        sessions.end(&id);
+        sessions.close(&id);
         sessions.join(&id, narrow()).unwrap_err();
     }
 

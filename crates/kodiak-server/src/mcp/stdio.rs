@@ -1,16 +1,14 @@
 //! Serves one client over standard input and output, and ends with it: when the
-//! input ends, when the process that started the server is gone although somebody
-//! else holds the pipe, and when nothing has happened for long.
+//! input ends, when the process that started the server is gone although another
+//! one holds the pipe, and when nothing has happened for long.
 
 use std::time::Duration;
 
-use rmcp::service::{QuitReason, ServerInitializeError};
-use rmcp::{ServiceExt, transport::stdio_pipes};
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::activity::Activity;
 use super::handler::Handler;
-use super::lines::Lines;
+use super::lines::{self, Input, Output};
 use crate::error::{Error, Result};
 use crate::server::Server;
 
@@ -48,49 +46,46 @@ pub fn serve_stdio(server: &Server, lifetime: Lifetime) -> Result<Ended> {
         .build()
         .map_err(Error::Start)?;
     let ended = runtime.block_on(async {
-        let (input, output) = stdio_pipes();
-        serve_streams(server, input, output, lifetime).await
+        let (input, output) = pipes()
+            .unwrap_or_else(|| (Box::new(tokio::io::stdin()), Box::new(tokio::io::stdout())));
+        serve(server, input, output, lifetime).await
     });
     // A read of standard input cannot be ended.
     runtime.shutdown_background();
-    ended
+    Ok(ended)
+}
+
+/// Returns standard input and output as pipes that need no thread to wait for them. They
+/// are opened anew, so that other processes that have them do not find them changed.
+#[cfg(target_os = "linux")]
+fn pipes() -> Option<(Input, Output)> {
+    let options = tokio::net::unix::pipe::OpenOptions::new();
+    let input = options.open_receiver("/proc/self/fd/0").ok()?;
+    let output = options.open_sender("/proc/self/fd/1").ok()?;
+    Some((Box::new(input), Box::new(output)))
+}
+
+/// Returns nothing: pipes cannot be opened anew here.
+#[cfg(not(target_os = "linux"))]
+fn pipes() -> Option<(Input, Output)> {
+    None
 }
 
 /// Serves a client over a pair of streams until it ends.
-pub async fn serve_streams<R, W>(
-    server: &Server,
-    input: R,
-    output: W,
-    lifetime: Lifetime,
-) -> Result<Ended>
+pub async fn serve_streams<R, W>(server: &Server, input: R, output: W, lifetime: Lifetime) -> Ended
 where
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,
 {
-    let activity = Activity::default();
-    let log = server.options().log.clone();
-    let lines = Lines::new(input, output, activity.clone(), log);
-    let handler = Handler::new(server.clone(), activity.clone());
-    tokio::select! {
-        done = serve(handler, lines) => done.map(|()| Ended::Closed),
-        ended = end(&activity, lifetime) => Ok(ended),
-    }
+    serve(server, Box::new(input), Box::new(output), lifetime).await
 }
 
-async fn serve<R, W>(handler: Handler, lines: Lines<R, W>) -> Result<()>
-where
-    R: AsyncRead + Send + Unpin + 'static,
-    W: AsyncWrite + Send + Unpin + 'static,
-{
-    let running = match handler.serve(lines).await {
-        Ok(running) => running,
-        // A client that leaves before it has begun is none.
-        Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
-        Err(error) => return Err(Error::Handshake(error.to_string())),
-    };
-    match running.waiting().await {
-        Ok(QuitReason::JoinError(error)) | Err(error) => Err(Error::Stopped(error.to_string())),
-        Ok(_) => Ok(()),
+async fn serve(server: &Server, input: Input, output: Output, lifetime: Lifetime) -> Ended {
+    let activity = Activity::default();
+    let handler = Handler::new(server.clone(), activity.clone());
+    tokio::select! {
+        () = lines::serve(handler, activity.clone(), input, output) => Ended::Closed,
+        ended = end(&activity, lifetime) => ended,
     }
 }
 

@@ -1,47 +1,42 @@
-//! A stream of events that a client reads: what its session hears, until one of
-//! them goes away.
+//! A stream of events that a client reads: messages, until it or the server goes away.
 
 use std::convert::Infallible;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::body::Body;
-use axum::http::{HeaderValue, header};
+use axum::http::{HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use hyper::body::{Bytes, Frame};
-use tokio::sync::{OwnedSemaphorePermit, mpsc};
+use serde_json::Value;
 use tokio::time::{Instant, Interval};
 
-use super::hearing;
-use crate::news::{Item, Listener};
-
-/// How often a sign of life is sent, so that nobody in between closes the
-/// connection, and a client that is gone is noticed.
+/// How often a sign of life is sent, so that no proxy closes the connection, and a
+/// client that is gone is noticed.
 const ALIVE: Duration = Duration::from_secs(15);
+
+/// What the next message is polled from.
+type Next = Box<dyn FnMut(&mut Context<'_>) -> Poll<Option<Value>> + Send>;
 
 /// The body of a response that goes on.
 pub(super) struct Events {
-    items: mpsc::Receiver<Item>,
+    next: Next,
     alive: Interval,
-    /// The session lives as long as somebody reads its stream.
-    _listener: Arc<Listener>,
-    _place: OwnedSemaphorePermit,
 }
 
 impl Events {
     /// The type of such a body.
     pub(super) const TYPE: &'static str = "text/event-stream";
 
-    /// Opens a stream of what somebody hears, in a place for it.
-    pub(super) fn of(listener: Arc<Listener>, place: OwnedSemaphorePermit) -> Self {
+    /// Opens a stream. What `next` holds lives as long as the client reads.
+    pub(super) fn new(
+        next: impl FnMut(&mut Context<'_>) -> Poll<Option<Value>> + Send + 'static,
+    ) -> Self {
         Self {
-            items: listener.open(),
+            next: Box::new(next),
             // The first sign comes at once: a client waits for something to read.
             alive: tokio::time::interval_at(Instant::now(), ALIVE),
-            _listener: listener,
-            _place: place,
         }
     }
 }
@@ -55,17 +50,16 @@ impl hyper::body::Body for Events {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         let data = |text: String| Poll::Ready(Some(Ok(Frame::data(text.into()))));
-        match self.items.poll_recv(context) {
-            Poll::Ready(Some(item)) => match hearing::message(&item) {
-                Some(message) => return data(format!("event: message\ndata: {message}\n\n")),
-                None => context.waker().wake_by_ref(),
+        match (self.next)(context) {
+            Poll::Ready(Some(message)) => {
+                self.alive.reset();
+                data(format!("event: message\ndata: {message}\n\n"))
+            }
+            Poll::Ready(None) => Poll::Ready(None),
+            Poll::Pending => match self.alive.poll_tick(context) {
+                Poll::Ready(_) => data(":\n\n".to_owned()),
+                Poll::Pending => Poll::Pending,
             },
-            Poll::Ready(None) => return Poll::Ready(None),
-            Poll::Pending => {}
-        }
-        match self.alive.poll_tick(context) {
-            Poll::Ready(_) => data(":\n\n".to_owned()),
-            Poll::Pending => Poll::Pending,
         }
     }
 }
@@ -75,6 +69,9 @@ impl IntoResponse for Events {
         let mut response = Response::new(Body::new(self));
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(Self::TYPE));
+        // No proxy waits until it has more.
+        let buffering = HeaderName::from_static("x-accel-buffering");
+        headers.insert(buffering, HeaderValue::from_static("no"));
         response
     }
 }

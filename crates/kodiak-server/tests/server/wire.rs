@@ -17,7 +17,7 @@ const PATIENCE: Duration = Duration::from_mins(1);
 pub(crate) struct Wire {
     input: Lines<BufReader<ReadHalf<DuplexStream>>>,
     output: WriteHalf<DuplexStream>,
-    serving: JoinHandle<kodiak_server::Result<Ended>>,
+    serving: JoinHandle<Ended>,
     next: u64,
 }
 
@@ -124,9 +124,9 @@ impl Wire {
         Self::ended(self.serving).await
     }
 
-    async fn ended(serving: JoinHandle<kodiak_server::Result<Ended>>) -> Ended {
+    async fn ended(serving: JoinHandle<Ended>) -> Ended {
         let ended = tokio::time::timeout(PATIENCE, serving).await;
-        ended.expect("the server ends").unwrap().unwrap()
+        ended.expect("the server ends").unwrap()
     }
 }
 
