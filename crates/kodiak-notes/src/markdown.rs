@@ -1,10 +1,11 @@
 //! A folder of notes: Markdown, plain text, Org.
 //!
 //! This module reads files safely and never leaves the folder. `walk` finds
-//! them by the `rules` of ignore files, `look` finds what has changed among them, `locate` finds out about single
-//! ones, `note` interprets the text of a file,
-//! `save` writes notes, and `trash` keeps deleted ones.
+//! them by the `rules` of ignore files, `look` finds what has changed among them and
+//! `check`s files one by one, `locate` finds out about single ones, `note` interprets the
+//! text of a file, `save` writes notes, and `trash` keeps deleted ones.
 
+mod check;
 mod compose;
 mod keys;
 mod locate;

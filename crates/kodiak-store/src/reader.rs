@@ -25,7 +25,7 @@ pub use documents::{
     Contents, Documents, StoredDocument, Wanted, around, beginning, follow, shown_title,
 };
 pub use embedding_progress::{Coverage, EmbeddingProgress, EmbeddingStatus, Serving};
-pub use entries::{Entries, EntryRow, EntryState, KnownDocument, KnownEntry};
+pub use entries::{Entries, EntryRow, EntryState, KnownDocument, KnownEntry, VisitOrder};
 pub use lexical::{Lexical, Match, Matches, Ranking};
 pub use links::{LinkMatch, Links};
 pub use maintenance::{Finding, Maintenance};

@@ -2,98 +2,23 @@
 //!
 //! Creating, deleting and renaming a file changes its folder; editing it in
 //! place changes only the file. So all folders are checked first, those that
-//! changed are listed again by the rules of `walk`, and then every other file is
-//! checked, those first that are most likely to have changed. What is decided
-//! here rests on times and sizes; no file is read.
+//! changed are listed again by the rules of `walk`, and then `check` checks the
+//! files in these and the other files, those first that are most likely to have
+//! changed. What is decided here rests on times and sizes; no file is read.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
-use std::io::{self, ErrorKind};
-use std::ops::ControlFlow;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc;
-use std::thread;
 use std::time::Instant;
 
+use super::check::{BLOCK, Checked};
 use super::keys::path_of_key;
 use super::rules::IGNORE_FILES;
 use super::walk::{Scope, Walked, parent_of};
 use super::{MarkdownFolder, require_folder};
 use kodiak::source::{Entry, Known, KnownEntry, Listing, Look};
 use kodiak_base::Result;
-use kodiak_base::files;
-use kodiak_base::files::state::{FileState, FolderStates};
+use kodiak_base::files::state::FileState;
 use kodiak_text::document::Version;
-
-/// The number of files that are checked between two looks at the clock.
-const BLOCK: usize = 128;
-/// The maximum number of threads that check files.
-const MAX_THREADS: usize = 4;
-
-/// Indexed files to check, in one piece of memory: a key of its own for each would
-/// take longer than checking the file.
-struct Files {
-    keys: String,
-    known: Vec<KnownFile>,
-}
-
-/// What is known of a file whose key is somewhere else.
-#[derive(Clone, Copy)]
-struct KnownFile {
-    /// Where its key starts, where its name does, and where both end.
-    start: usize,
-    name: usize,
-    end: usize,
-    version: Version,
-    skipped: bool,
-}
-
-impl Files {
-    fn with_room() -> Self {
-        Self {
-            keys: String::with_capacity(BLOCK * 32),
-            known: Vec::with_capacity(BLOCK),
-        }
-    }
-
-    fn push(&mut self, file: KnownEntry<'_>) {
-        let start = self.keys.len();
-        self.keys.push_str(file.key);
-        self.known.push(KnownFile {
-            start,
-            name: start + file.key.rfind('/').map_or(0, |slash| slash + 1),
-            end: self.keys.len(),
-            version: file.version,
-            skipped: file.skipped,
-        });
-    }
-
-    /// Returns the key of the folder that a file is in.
-    fn folder(&self, file: &KnownFile) -> &str {
-        &self.keys[file.start..file.name]
-    }
-
-    fn name(&self, file: &KnownFile) -> &str {
-        &self.keys[file.name..file.end]
-    }
-
-    fn entry(&self, file: &KnownFile) -> KnownEntry<'_> {
-        KnownEntry {
-            key: &self.keys[file.start..file.end],
-            version: file.version,
-            skipped: file.skipped,
-        }
-    }
-}
-
-/// The state of an indexed file.
-enum Checked {
-    Same,
-    Changed(Entry),
-    Gone,
-    Unreadable,
-}
 
 /// What is known of the files in a folder after the walk.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -123,9 +48,10 @@ impl MarkdownFolder {
             let (listing, walked) = self.walk(Some(scope));
             relisted.take(listing, walked, &mut look);
         }
-        let all = self.check_all(known, &mut relisted, deadline, &mut look)?;
+        let checked = self.check_all(known, &mut relisted, deadline, &mut look)?;
         self.add_new(&mut relisted, &mut look);
-        look.finished = all && !relisted.cut;
+        look.finished = checked == Checked::All && !relisted.cut;
+        look.in_turn = checked == Checked::Share && !relisted.cut;
         // If the folder is missing, for example because a drive is unplugged,
         // its files do not count as gone.
         require_folder(&self.root)?;
@@ -167,67 +93,6 @@ impl MarkdownFolder {
         Some(scope)
     }
 
-    /// Settles all indexed files: by the walk or, one by one, by their own state.
-    /// Several threads check files while the index is still being read. Returns
-    /// whether there was time for all.
-    fn check_all(
-        &self,
-        known: &dyn Known,
-        relisted: &mut Relisted<'_>,
-        deadline: Instant,
-        look: &mut Look,
-    ) -> Result<bool> {
-        let (sender, receiver) = mpsc::channel::<Files>();
-        let receiver = Mutex::new(receiver);
-        let late = AtomicBool::new(false);
-        let check = || {
-            let mut found = Look::default();
-            loop {
-                let next = receiver.lock().map(|receiver| receiver.recv());
-                let Ok(Ok(files)) = next else {
-                    return found;
-                };
-                if Instant::now() >= deadline {
-                    late.store(true, Ordering::Relaxed);
-                    continue;
-                }
-                self.check_files(&files, &mut found);
-            }
-        };
-        let threads = thread::available_parallelism().map_or(1, usize::from);
-        let (read, parts) = thread::scope(|scope| {
-            let others = (1..threads.min(MAX_THREADS)).map(|_| scope.spawn(check));
-            let others: Vec<_> = others.collect();
-            let mut files = Files::with_room();
-            let read = known.each_entry(&mut |entry| {
-                if relisted.must_check(entry, look) {
-                    files.push(entry);
-                }
-                if files.known.len() == BLOCK {
-                    let _ = sender.send(std::mem::replace(&mut files, Files::with_room()));
-                }
-                if late.load(Ordering::Relaxed) {
-                    return ControlFlow::Break(());
-                }
-                ControlFlow::Continue(())
-            });
-            let _ = sender.send(files);
-            drop(sender);
-            let own = check();
-            let others = others.into_iter().map(thread::ScopedJoinHandle::join);
-            let parts: thread::Result<Vec<Look>> = std::iter::once(Ok(own)).chain(others).collect();
-            (read, parts)
-        });
-        read?;
-        let finished = parts.is_ok() && !late.load(Ordering::Relaxed);
-        for part in parts.unwrap_or_default() {
-            look.entries.extend(part.entries);
-            look.gone.extend(part.gone);
-            look.unreadable += part.unreadable;
-        }
-        Ok(finished)
-    }
-
     /// Adds what is left of the walk: everything that is new.
     fn add_new(&self, relisted: &mut Relisted<'_>, look: &mut Look) {
         let mut new: Vec<Entry> = Vec::new();
@@ -251,57 +116,21 @@ impl MarkdownFolder {
         look.entries = new;
         relisted.finish(look);
     }
+}
 
-    /// Checks files, those in the same folder one after another.
-    fn check_files(&self, files: &Files, found: &mut Look) {
-        let mut known = files.known.clone();
-        known.sort_by_key(|file| files.folder(file));
-        for group in known.chunk_by(|one, other| files.folder(one) == files.folder(other)) {
-            let path = self.root.join(path_of_key(files.folder(&group[0])));
-            let states = FolderStates::open(&path, group.len());
-            for file in group {
-                let known = files.entry(file);
-                match self.check(known, states.of(&path_of_key(files.name(file)))) {
-                    Checked::Same => {}
-                    Checked::Changed(entry) => found.entries.push(entry),
-                    Checked::Gone => found.gone.push(known.key.to_owned()),
-                    Checked::Unreadable => found.unreadable += 1,
-                }
-            }
-        }
-    }
-
-    fn check(&self, known: KnownEntry<'_>, state: io::Result<Option<FileState>>) -> Checked {
-        let state = match state {
-            Ok(Some(state)) => state,
-            Ok(None) => return Checked::Gone,
-            Err(error) => {
-                return match error.kind() {
-                    ErrorKind::NotFound | ErrorKind::NotADirectory => Checked::Gone,
-                    _ => Checked::Unreadable,
-                };
-            }
-        };
-        let version = self.version_of(&state);
-        if known.version.is_same_as(version) {
-            return Checked::Same;
-        }
-        // A file that could not be read has no version. Only trying shows
-        // whether it can be read now.
-        let unread = known.skipped && !known.version.is_known();
-        if unread && files::open(self.root.join(path_of_key(known.key))).is_err() {
-            return Checked::Unreadable;
-        }
-        Checked::Changed(Entry {
-            key: known.key.to_owned(),
-            version,
-            size_hint: state.size,
-        })
-    }
+/// What must be done to settle an indexed file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Settling {
+    /// Nothing: it is settled.
+    Done,
+    /// It must be checked, because its folder changed.
+    Check,
+    /// It may have been edited in place, as any file may have been.
+    InTurn,
 }
 
 /// The folders that were listed again, compared with what is indexed.
-struct Relisted<'a> {
+pub(super) struct Relisted<'a> {
     containers: &'a HashMap<String, Version>,
     /// How the files of each known folder are covered.
     covers: HashMap<&'a str, Cover>,
@@ -399,31 +228,38 @@ impl<'a> Relisted<'a> {
         }
     }
 
-    /// Settles an indexed entry as far as the walk has. Returns whether its file
-    /// must be checked.
-    fn must_check(&mut self, known: KnownEntry<'_>, look: &mut Look) -> bool {
+    /// Reports whether no folder was listed, so that the walk settles nothing.
+    pub(super) fn is_empty(&self) -> bool {
+        self.nothing
+    }
+
+    /// Settles an indexed entry as far as the walk has. Returns what is left to do.
+    pub(super) fn settle(&mut self, known: KnownEntry<'_>, look: &mut Look) -> Settling {
         let key = known.key;
         // What could not be listed has a name that leads to no file.
         let nameless = key.ends_with('/') || (!cfg!(unix) && key.contains('\u{fffd}'));
         if self.nothing {
-            look.unreadable += usize::from(nameless);
-            return !nameless;
+            if nameless {
+                look.unreadable += 1;
+                return Settling::Done;
+            }
+            return Settling::InTurn;
         }
         let folder = match key {
             folder if is_folder(folder) && self.covers.contains_key(folder) => folder,
             key => parent_of(key).unwrap_or_default(),
         };
         match self.covers.get(folder).copied() {
-            Some(Cover::Listed) if self.files.remove(key) => return true,
+            Some(Cover::Listed) if self.files.remove(key) => return Settling::Check,
             // The walk did not get to it. It may be gone or ignored by now.
             Some(Cover::Listed) if self.cut => {}
             Some(Cover::Listed) if self.is_left_out(key) => look.unreadable += 1,
             Some(Cover::Listed) if self.unlisted.may_hide(key) => {}
             Some(Cover::Listed | Cover::Vanished) => look.gone.push(key.to_owned()),
             _ if nameless => look.unreadable += 1,
-            _ => return true,
+            _ => return Settling::InTurn,
         }
-        false
+        Settling::Done
     }
 
     /// Reports whether the walk could not list this again, which is no news.

@@ -18,6 +18,9 @@ use kodiak_text::document::Version;
 struct Memory {
     entries: BTreeMap<String, Version>,
     containers: HashMap<String, Version>,
+    /// How many entries are checked in turn, if not all are, and after which one.
+    share: Option<usize>,
+    after: i64,
 }
 
 impl Known for Memory {
@@ -26,15 +29,22 @@ impl Known for Memory {
     }
 
     fn each_entry(&self, visit: &mut dyn FnMut(KnownEntry<'_>) -> ControlFlow<()>) -> Result<()> {
-        let known = |(key, &version): (&'_ String, &Version)| {
+        let places = (1..).zip(&self.entries);
+        let (before, after): (Vec<_>, Vec<_>) = places.partition(|(at, _)| *at <= self.after);
+        let known = |(at, (key, &version)): (i64, (&'_ String, &Version))| {
             visit(KnownEntry {
                 key,
                 version,
                 skipped: false,
+                turn: Some(at),
             })
         };
-        let _ = self.entries.iter().try_for_each(known);
+        let _ = after.into_iter().chain(before).try_for_each(known);
         Ok(())
+    }
+
+    fn share(&self) -> usize {
+        self.share.unwrap_or(usize::MAX)
     }
 }
 
@@ -217,4 +227,89 @@ fn no_time_means_nothing_is_known() {
     // Nor is anything known without containers.
     let memory = Memory::default();
     assert!(!look(&folder, &memory).finished);
+}
+
+/// Creates a folder with notes in two folders whose versions can be trusted.
+fn trusted(place: &Path) -> (MarkdownFolder, Memory) {
+    for number in 0..20 {
+        let path = place.join(format!("{}/{number:02}.md", number % 2));
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, "text").unwrap();
+    }
+    std::thread::sleep(Duration::from_millis(60));
+    let folder = open(place);
+    let memory = Memory::of(&folder);
+    (folder, memory)
+}
+
+fn changed(look: &Look) -> Vec<&str> {
+    look.entries
+        .iter()
+        .map(|entry| entry.key.as_str())
+        .collect()
+}
+
+#[test]
+fn a_share_of_the_files_is_checked_and_the_others_in_their_turn() {
+    let place = tempfile::tempdir().unwrap();
+    let (folder, mut memory) = trusted(place.path());
+    memory.share = Some(6);
+    for number in 0..20 {
+        let path = place.path().join(format!("{}/{number:02}.md", number % 2));
+        fs::write(path, "edited").unwrap();
+    }
+    let mut found = Vec::new();
+    for turn in [6, 12, 18, 4] {
+        let found_now = look(&folder, &memory);
+        assert!(found_now.in_turn && !found_now.finished);
+        assert_eq!(found_now.turn, Some(turn));
+        assert_eq!(found_now.entries.len(), 6);
+        found.extend(changed(&found_now).into_iter().map(str::to_owned));
+        memory.after = turn;
+    }
+    found.sort_unstable();
+    found.dedup();
+    assert_eq!(found.len(), 20);
+    // As many as there are is all of them.
+    memory.share = Some(20);
+    let all = look(&folder, &memory);
+    assert!(all.finished && !all.in_turn);
+    assert_eq!(all.entries.len(), 20);
+}
+
+#[test]
+fn what_changes_a_folder_is_found_whose_turn_it_may_be() {
+    let place = tempfile::tempdir().unwrap();
+    let (folder, mut memory) = trusted(place.path());
+    memory.share = Some(1);
+    let path = |name: &str| place.path().join(name);
+    // The last one, edited by an editor that renames, among files of other folders.
+    fs::write(path("1/new"), "edited").unwrap();
+    fs::rename(path("1/new"), path("1/19.md")).unwrap();
+    fs::write(path("1/21.md"), "new").unwrap();
+    fs::remove_file(path("1/01.md")).unwrap();
+    // Of an unchanged folder, only the file whose turn it is.
+    fs::write(path("0/00.md"), "edited").unwrap();
+    fs::write(path("0/18.md"), "edited").unwrap();
+    let found = look(&folder, &memory);
+    assert_eq!(found.gone, ["1/01.md"]);
+    let mut keys = changed(&found);
+    keys.sort_unstable();
+    assert_eq!(keys, ["0/00.md", "1/19.md", "1/21.md"]);
+    assert!(found.in_turn && !found.finished);
+    assert_eq!(found.turn, Some(1));
+    memory.apply(&folder, found);
+    memory.share = None;
+    let found = look(&folder, &memory);
+    assert!(found.finished && changed(&found).contains(&"0/18.md"));
+}
+
+#[test]
+fn a_look_that_is_late_goes_on_where_it_stopped() {
+    let place = tempfile::tempdir().unwrap();
+    let (folder, mut memory) = trusted(place.path());
+    memory.share = Some(6);
+    let found = folder.changes_since(&memory, Instant::now()).unwrap();
+    assert!(!found.finished && !found.in_turn);
+    assert_eq!(found.turn, None);
 }

@@ -34,6 +34,29 @@ pub struct KnownEntry<'a> {
     pub version: Version,
     /// Whether it was skipped or could not be listed.
     pub skipped: bool,
+    /// Its place among the entries that are visited in turn; `None` for one that is
+    /// visited before them.
+    pub turn: Option<EntryRow>,
+}
+
+/// The order in which entries are visited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct VisitOrder {
+    /// The entries of this many documents, of those that changed last, come first.
+    pub newest: usize,
+    /// All others follow in turn, by falling number: first those below this place, and
+    /// then those from the last entry down to it. A place beyond the last entry counts
+    /// modulo the number of places, so that a random one is as likely as any other.
+    pub below: EntryRow,
+}
+
+impl Default for VisitOrder {
+    fn default() -> Self {
+        Self {
+            newest: 1_000,
+            below: 0,
+        }
+    }
 }
 
 /// A document that is already indexed.
@@ -58,6 +81,7 @@ pub trait Entries {
     fn each_entry_by_age(
         &self,
         source: &str,
+        order: VisitOrder,
         visit: &mut dyn FnMut(KnownEntry<'_>) -> ControlFlow<()>,
     ) -> Result<()>;
 

@@ -30,7 +30,7 @@ use super::{
     Scope, Selection, Serving, SimilarWord, Snapshot, SourceStatus, Sources, State, Terms,
     VectorIndex, Vectors, Visit, Vocabulary, Wanted, WordByWord, answer_one_by_one, around,
 };
-use crate::KnownEntry;
+use crate::{KnownEntry, VisitOrder};
 use kodiak_base::cancel::Interrupt;
 use kodiak_base::error::{Error, Result};
 use kodiak_rank::Corpus;
@@ -488,6 +488,7 @@ impl Entries for ScopedReader<'_> {
         entry_state(source: &str, key: &str) -> Result<Option<EntryState>>;
         each_entry_by_age(
             source: &str,
+            order: VisitOrder,
             visit: &mut dyn FnMut(KnownEntry<'_>) -> ControlFlow<()>,
         ) -> Result<()>;
     }

@@ -12,12 +12,9 @@ use rustc_hash::FxHashSet;
 
 use super::read::fixed;
 use super::{SqliteStore, SqliteWriter};
-use crate::{Entries, EntryRow, EntryState, KnownDocument, KnownEntry, WriteEntries};
+use crate::{Entries, EntryRow, EntryState, KnownDocument, KnownEntry, VisitOrder, WriteEntries};
 use kodiak_base::error::Result;
 use kodiak_text::document::Version;
-
-/// The number of documents whose entries are most likely to have changed.
-const NEWEST: usize = 1_000;
 
 /// The name of the count of documents that changed around their texts.
 pub(super) const TOUCHED: &str = "touched";
@@ -64,33 +61,43 @@ impl Entries for SqliteStore {
     fn each_entry_by_age(
         &self,
         source: &str,
+        order: VisitOrder,
         visit: &mut dyn FnMut(KnownEntry<'_>) -> ControlFlow<()>,
     ) -> Result<()> {
         self.with(|connection| {
-            let mut visited: FxHashSet<Option<EntryRow>> = FxHashSet::default();
+            let mut visited: FxHashSet<EntryRow> = FxHashSet::default();
             let mut newest = connection.prepare_cached(
                 "SELECT e.id, e.key, e.version, e.skipped IS NOT NULL
                  FROM (SELECT entry FROM documents WHERE +source = ?1
                        ORDER BY updated_at DESC LIMIT ?2) AS d
                  CROSS JOIN entries AS e ON e.id = d.entry",
             )?;
-            let mut rows = newest.query(params![source, NEWEST])?;
+            let mut rows = newest.query(params![source, order.newest])?;
             while let Some(row) = rows.next()? {
-                if visited.insert(row.get(0)?) && visit(known_entry(row)?).is_break() {
+                if visited.insert(row.get(0)?) && visit(known_entry(row, None)?).is_break() {
                     return Ok(());
                 }
             }
+            let last: Option<EntryRow> = connection
+                .prepare_cached("SELECT max(id) FROM entries")?
+                .query_row([], |row| row.get(0))?;
+            let places = last.unwrap_or_default().saturating_add(1);
+            let below = order.below.rem_euclid(places);
             // In the order of the table, which the sign before `source` asks for:
             // sorting all of them, or looking each up by an index, would take
             // longer than reading them.
-            let mut all = connection.prepare_cached(
+            let mut in_turn = connection.prepare_cached(
                 "SELECT id, key, version, skipped IS NOT NULL
-                 FROM entries WHERE +source = ?1 ORDER BY id DESC",
+                 FROM entries WHERE +source = ?1 AND id >= ?2 AND id < ?3 ORDER BY id DESC",
             )?;
-            let mut rows = all.query([source])?;
-            while let Some(row) = rows.next()? {
-                if !visited.contains(&row.get(0)?) && visit(known_entry(row)?).is_break() {
-                    return Ok(());
+            for (first, end) in [(0, below), (below, places)] {
+                let mut rows = in_turn.query(params![source, first, end])?;
+                while let Some(row) = rows.next()? {
+                    let place = row.get(0)?;
+                    if !visited.contains(&place) && visit(known_entry(row, Some(place))?).is_break()
+                    {
+                        return Ok(());
+                    }
                 }
             }
             Ok(())
@@ -114,11 +121,15 @@ impl Entries for SqliteStore {
 
 /// Reads what a look needs: the entry's number, key, version and whether it was
 /// skipped are the columns of `row`.
-fn known_entry<'a>(row: &'a SqlRow<'_>) -> rusqlite::Result<KnownEntry<'a>> {
+fn known_entry<'a>(
+    row: &'a SqlRow<'_>,
+    turn: Option<EntryRow>,
+) -> rusqlite::Result<KnownEntry<'a>> {
     Ok(KnownEntry {
         key: row.get_ref(1)?.as_str()?,
         version: Version(fixed(row.get_ref(2)?.as_blob()?)),
         skipped: row.get(3)?,
+        turn,
     })
 }
 

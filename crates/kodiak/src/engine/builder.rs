@@ -12,7 +12,9 @@ use super::looks::Looks;
 use super::models::{Models, NoModel, OneModel};
 use super::queue::WriteQueue;
 use super::readers::Readers;
-use super::refresh::{REFRESH, Refresher};
+use super::refresh::REFRESH;
+use super::refresher::Refresher;
+use super::turns::Turns;
 use super::{AbsentSource, Engine, Shared, leave_out};
 use crate::embed::Embedder;
 use crate::error::{Error, Result};
@@ -56,6 +58,7 @@ impl EngineBuilder {
                 home: None,
                 deadline: DEADLINE,
                 refresh: REFRESH,
+                share: None,
                 cache,
                 journaled: false,
                 tombstones: Tombstones::default(),
@@ -66,6 +69,7 @@ impl EngineBuilder {
                 backfills: Backfills::default(),
                 refresher: Refresher::default(),
                 looks: Looks::default(),
+                turns: Turns::default(),
                 tallies: Arc::default(),
             },
             tuning: Tuning::default(),
@@ -178,6 +182,17 @@ impl EngineBuilder {
     #[must_use]
     pub fn refresh(mut self, budget: Duration) -> Self {
         self.shared.refresh = budget;
+        self
+    }
+
+    /// Sets how many entries of a source, such as files, a search checks beside its work:
+    /// half of them those that changed last, and half in turn, so that a few searches
+    /// check all. What changes a folder is noticed at once. An answer says if entries were
+    /// left out; one that leaves a doubt is given only after all were checked. By default,
+    /// each search checks all.
+    #[must_use]
+    pub fn checking_in_turn(mut self, share: usize) -> Self {
+        self.shared.share = Some(share.max(2));
         self
     }
 

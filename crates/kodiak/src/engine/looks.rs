@@ -8,12 +8,16 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
+use super::turns::Extent;
 use crate::search::Caveat;
 
-/// The looks that are going on, by the names of their sources.
+/// What a look covers: the names of sources, and how much of each.
+type Looked = (Vec<String>, Extent);
+
+/// The looks that are going on, by what they cover.
 #[derive(Debug, Default)]
 pub(super) struct Looks {
-    groups: Mutex<HashMap<Vec<String>, Arc<Group>>>,
+    groups: Mutex<HashMap<Looked, Arc<Group>>>,
 }
 
 /// The searches of the same sources.
@@ -37,15 +41,16 @@ struct State {
 
 impl Looks {
     /// Announces a search that begins now.
-    pub(super) fn enter(&self, sources: Vec<String>) -> Entered<'_> {
-        let group = Arc::clone(lock(&self.groups).entry(sources.clone()).or_default());
+    pub(super) fn enter(&self, sources: Vec<String>, extent: Extent) -> Entered<'_> {
+        let looked = (sources, extent);
+        let group = Arc::clone(lock(&self.groups).entry(looked.clone()).or_default());
         let state = lock(&group.state);
         // One that has begun already may have missed what this search must find.
         let (wanted, first) = (state.begun + 1, !state.looking);
         drop(state);
         Entered {
             looks: self,
-            sources,
+            looked,
             group,
             wanted,
             first,
@@ -57,7 +62,7 @@ impl Looks {
 #[derive(Debug)]
 pub(super) struct Entered<'a> {
     looks: &'a Looks,
-    sources: Vec<String>,
+    looked: Looked,
     group: Arc<Group>,
     /// The number of the first look that is late enough.
     wanted: u64,
@@ -83,7 +88,7 @@ impl Drop for Entered<'_> {
         let mut groups = lock(&self.looks.groups);
         // The map has one, and this search another.
         if Arc::strong_count(&self.group) == 2 {
-            groups.remove(&self.sources);
+            groups.remove(&self.looked);
         }
     }
 }
@@ -145,11 +150,11 @@ mod tests {
         let begun = Barrier::new(2);
         std::thread::scope(|scope| {
             scope.spawn(|| {
-                looks.enter(sources()).join(|| {
+                looks.enter(sources(), Extent::All).join(|| {
                     count.fetch_add(1, Ordering::Relaxed);
                     begun.wait();
                     // Until all others wait: each holds the group, as this and the map do.
-                    while Arc::strong_count(&lock(&looks.groups)[&sources()]) < 10 {
+                    while Arc::strong_count(&lock(&looks.groups)[&(sources(), Extent::All)]) < 10 {
                         std::thread::yield_now();
                     }
                     Vec::new()
@@ -158,7 +163,7 @@ mod tests {
             begun.wait();
             for _ in 0..8 {
                 scope.spawn(|| {
-                    let lacking = looks.enter(sources()).join(|| {
+                    let lacking = looks.enter(sources(), Extent::All).join(|| {
                         count.fetch_add(1, Ordering::Relaxed);
                         late()
                     });
@@ -176,22 +181,22 @@ mod tests {
     fn a_look_that_has_begun_is_not_for_those_who_come_later() {
         let looks = Looks::default();
         let sources = || vec!["notes".to_owned()];
-        assert_eq!(looks.enter(sources()).join(late), late());
-        assert_eq!(looks.enter(sources()).join(Vec::new), []);
+        assert_eq!(looks.enter(sources(), Extent::All).join(late), late());
+        assert_eq!(looks.enter(sources(), Extent::All).join(Vec::new), []);
     }
 
     #[test]
     fn only_the_first_looks_while_it_searches() {
         let looks = Looks::default();
         let sources = || vec!["notes".to_owned()];
-        let first = looks.enter(sources());
+        let first = looks.enter(sources(), Extent::All);
         assert!(first.is_first());
         first.join(|| {
-            let second = looks.enter(sources());
+            let second = looks.enter(sources(), Extent::All);
             assert!(!second.is_first());
             Vec::new()
         });
-        assert!(looks.enter(sources()).is_first());
+        assert!(looks.enter(sources(), Extent::All).is_first());
         assert!(lock(&looks.groups).is_empty());
     }
 
@@ -201,8 +206,8 @@ mod tests {
         let looks = Looks::default();
         let sources = || vec!["notes".to_owned()];
         let mut late_comer = None;
-        looks.enter(sources()).join(|| {
-            late_comer = Some(looks.enter(sources()));
+        looks.enter(sources(), Extent::All).join(|| {
+            late_comer = Some(looks.enter(sources(), Extent::All));
             Vec::new()
         });
         assert_eq!(late_comer.map(|entered| entered.join(late)), Some(late()));
@@ -213,9 +218,13 @@ mod tests {
         let looks = Looks::default();
         let sources = || vec!["notes".to_owned()];
         std::thread::scope(|scope| {
-            let failing = scope.spawn(|| looks.enter(sources()).join(|| panic!("on purpose")));
+            let failing = scope.spawn(|| {
+                looks
+                    .enter(sources(), Extent::All)
+                    .join(|| panic!("on purpose"))
+            });
             assert!(failing.join().is_err());
         });
-        assert_eq!(looks.enter(sources()).join(late), late());
+        assert_eq!(looks.enter(sources(), Extent::All).join(late), late());
     }
 }

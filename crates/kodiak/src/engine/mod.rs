@@ -42,11 +42,13 @@ mod neighbours;
 mod queue;
 mod readers;
 mod refresh;
+mod refresher;
 mod retiring;
 mod status;
 mod sync;
 mod target;
 mod trashed;
+mod turns;
 mod view;
 mod writing;
 
@@ -76,7 +78,8 @@ use backfills::Backfills;
 use looks::Looks;
 use queue::WriteQueue;
 use readers::Readers;
-use refresh::Refresher;
+use refresher::Refresher;
+use turns::Turns;
 
 use crate::access::{Capability, Guard};
 use crate::cancel::Cancel;
@@ -118,6 +121,8 @@ struct Shared {
     deadline: Duration,
     /// How long a search looks for changes.
     refresh: Duration,
+    /// How many entries of a source a search checks beside its work; all if `None`.
+    share: Option<usize>,
     cache: Option<PathBuf>,
     /// Whether what is being erased is recorded in a file beside the index.
     journaled: bool,
@@ -135,6 +140,8 @@ struct Shared {
     refresher: Refresher,
     /// The looks for changes that searches share.
     looks: Looks,
+    /// Where looks go on that cover a share of the entries.
+    turns: Turns,
     /// What is counted for callers of a limited scope.
     tallies: Arc<Tallies>,
 }

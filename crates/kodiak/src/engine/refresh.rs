@@ -1,28 +1,31 @@
 //! Refreshing: a search that finds what was written a moment ago.
 //!
 //! While a search runs, changes are looked for beside it. What has changed is
-//! indexed before the answer and the search runs again. A document that is read
-//! is compared with its entry, and changes are looked for only if it is not the
-//! same. This never waits for another writer, and no failure of it is a failure of
-//! the search: the answer says what it lacks instead.
+//! indexed before the answer and the search runs again. An engine may be told to check
+//! only a share of the entries of a source during a search, and others with the next
+//! ones; if the answer then leaves a doubt, the search looks at everything after all. A
+//! document that is read is compared with its entry, and changes are looked for only if
+//! it is not the same. This never waits for another writer, and no failure of it is a
+//! failure of the search: the answer says what it lacks instead.
 
-use std::fmt;
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use super::turns::Extent;
 use super::{Engine, View};
 use crate::access::Guard;
 use crate::document::{Reference, Version};
 use crate::error::{Error, Result};
 use crate::search::{Answer, Caveat, Completeness, Found, NotIndexed, NotLookedFor, Request};
-use crate::source::Indexed;
-use crate::source::{Look, Presence, Source, WithoutTombstones};
-use crate::store::{Filter, Reader, Store, StoredDocument, Writer};
+use crate::source::{Indexed, Look, Presence, Source, WithoutTombstones};
+use crate::store::{Filter, Reader, StoredDocument, VisitOrder};
 use crate::sync;
 
 /// The time that a search looks for changes by default. People forgive 20 ms
 /// more easily than an answer that lacks what they have just written.
 pub const REFRESH: Duration = Duration::from_millis(30);
+
+/// The most words of a query that one document should contain all of.
+const FEW_WORDS: usize = 3;
 
 /// The longest time to look for changes, whatever the engine is told.
 const LONGEST: Duration = Duration::from_hours(1);
@@ -55,11 +58,13 @@ impl View<'_, '_> {
             // One that may have changed is looked at first, however little time there
             // is, and the others do not matter.
             filter.sources = vec![document.source.clone()];
-            let lacking = self
-                .engine
-                .refresh(&filter, Some(&entry), deadline)
-                .into_iter();
-            for reason in lacking.filter(|reason| *reason != late) {
+            let extent = self.engine.extent(&filter);
+            let lacking = self.engine.refresh(&filter, Some(&entry), extent, deadline);
+            let others = [late, in_turn()];
+            for reason in lacking
+                .into_iter()
+                .filter(|reason| !others.contains(reason))
+            {
                 completeness.add(reason);
             }
             looked = true;
@@ -67,16 +72,7 @@ impl View<'_, '_> {
         if missing {
             // It may be anywhere.
             filter.sources.clear();
-            let entered = self
-                .engine
-                .shared
-                .looks
-                .enter(self.engine.searched(&filter));
-            let look = || {
-                self.engine
-                    .refresh(&filter, None, self.engine.refresh_deadline())
-            };
-            for reason in entered.join(look) {
+            for reason in self.engine.look_at_everything(&filter) {
                 completeness.add(reason);
             }
         } else if !looked {
@@ -100,7 +96,15 @@ impl Engine {
             return search();
         }
         let filter = guard.narrow(&request.filter);
-        let (mut answer, incomplete) = self.beside_look(reader, &filter, search)?;
+        let extent = self.extent(&filter);
+        let (mut answer, mut incomplete) = self.beside(reader, &filter, extent, &search)?;
+        if incomplete.contains(&in_turn()) && leaves_doubt(&answer) {
+            let before = reader.revision()?;
+            incomplete = self.look_at_everything(&filter);
+            if reader.revision()? != before {
+                answer = search()?;
+            }
+        }
         let off = Caveat::ChangesNotLookedFor(NotLookedFor::Off);
         answer.completeness.0.retain(|reason| *reason != off);
         for reason in incomplete {
@@ -127,12 +131,22 @@ impl Engine {
         filter: &Filter,
         work: impl Fn() -> Result<T>,
     ) -> Result<(T, Vec<Caveat>)> {
+        self.beside(reader, filter, Extent::All, work)
+    }
+
+    fn beside<T>(
+        &self,
+        reader: &dyn Reader,
+        filter: &Filter,
+        extent: Extent,
+        work: impl Fn() -> Result<T>,
+    ) -> Result<(T, Vec<Caveat>)> {
         if self.shared.refresh.is_zero() {
             return Ok((work()?, Vec::new()));
         }
         let before = reader.revision()?;
-        let entered = self.shared.looks.enter(self.searched(filter));
-        let look = || self.refresh(filter, None, self.refresh_deadline());
+        let entered = self.shared.looks.enter(self.searched(filter), extent);
+        let look = || self.refresh(filter, None, extent, self.refresh_deadline());
         let (done, incomplete) = if entered.is_first() {
             std::thread::scope(|scope| {
                 let looking = scope.spawn(|| entered.join(look));
@@ -200,7 +214,8 @@ impl Engine {
                     return Ok(found);
                 };
                 filter.sources = vec![document.source.clone()];
-                self.refresh(&filter, Some(&entry), self.refresh_deadline());
+                let extent = self.extent(&filter);
+                self.refresh(&filter, Some(&entry), extent, self.refresh_deadline());
                 // By id: the title may be another one now.
                 let same = Reference {
                     target: document.uid.clone(),
@@ -209,7 +224,7 @@ impl Engine {
                 Ok(get(&same).unwrap_or(found))
             }
             Err(Error::NoDocument { .. }) => {
-                self.refresh(&filter, None, self.refresh_deadline());
+                self.refresh(&filter, None, Extent::All, self.refresh_deadline());
                 get(reference)
             }
             Err(error) => Err(error),
@@ -235,6 +250,24 @@ impl Engine {
         Instant::now() + self.shared.refresh.min(LONGEST)
     }
 
+    /// Returns how much of each source a search looks at beside its work. For a caller
+    /// that is restricted to a project this is everything: the number of entries of
+    /// other projects must not show.
+    fn extent(&self, filter: &Filter) -> Extent {
+        match self.shared.share {
+            Some(share) if filter.scope.project().is_none() => Extent::Share(share),
+            _ => Extent::All,
+        }
+    }
+
+    /// Looks for changes in all entries of the sources that a search covers, and indexes
+    /// them. Returns what the index still lacks.
+    fn look_at_everything(&self, filter: &Filter) -> Vec<Caveat> {
+        let extent = Extent::All;
+        let entered = self.shared.looks.enter(self.searched(filter), extent);
+        entered.join(|| self.refresh(filter, None, extent, self.refresh_deadline()))
+    }
+
     /// Returns the names of the sources that a search with this filter covers.
     fn searched(&self, filter: &Filter) -> Vec<String> {
         let sources = self.shared.sources.iter().map(|source| source.name());
@@ -245,14 +278,20 @@ impl Engine {
     /// Looks for changes in the sources that a search covers, and indexes them.
     /// An entry with the key `first` is looked at before all others. Returns what
     /// the index still lacks.
-    fn refresh(&self, filter: &Filter, first: Option<&str>, deadline: Instant) -> Vec<Caveat> {
+    fn refresh(
+        &self,
+        filter: &Filter,
+        first: Option<&str>,
+        extent: Extent,
+        deadline: Instant,
+    ) -> Vec<Caveat> {
         let mut lacking = Vec::new();
         for source in &self.shared.sources {
             let name = source.name();
             if !filter.admits_source(name) {
                 continue;
             }
-            if let Err(error) = self.refresh_one(&**source, first, deadline, &mut lacking) {
+            if let Err(error) = self.refresh_one(&**source, first, extent, deadline, &mut lacking) {
                 let error = if filter.scope.is_everything() {
                     error
                 } else {
@@ -278,21 +317,37 @@ impl Engine {
         &self,
         source: &dyn Source,
         first: Option<&str>,
+        extent: Extent,
         deadline: Instant,
         lacking: &mut Vec<Caveat>,
     ) -> Result<()> {
         let name = source.name();
         let (look, supported) = self.read(|reader| {
-            let index = Indexed {
-                reader,
-                name,
+            let all = Indexed {
                 first,
+                ..Indexed::new(reader, name)
+            };
+            let index = match extent {
+                Extent::All => all,
+                Extent::Share(share) => Indexed {
+                    order: VisitOrder {
+                        newest: share.div_ceil(2),
+                        below: self.shared.turn(name),
+                    },
+                    share: share.div_ceil(2),
+                    ..all
+                },
             };
             let look = source.changes_since(&index, deadline)?;
             let supported = look.finished || !reader.containers(name)?.is_empty();
             Ok((look, supported))
         })?;
-        if !look.finished {
+        if let (Extent::Share(_), Some(place), false) = (extent, look.turn, look.finished) {
+            self.shared.keep_turn(name, place);
+        }
+        if look.in_turn {
+            lacking.push(in_turn());
+        } else if !look.finished {
             lacking.push(Caveat::ChangesNotLookedFor(if supported {
                 NotLookedFor::OutOfTime
             } else {
@@ -356,6 +411,32 @@ fn is_of_project(reason: &mut Caveat) -> bool {
     }
 }
 
+fn in_turn() -> Caveat {
+    Caveat::ChangesNotLookedFor(NotLookedFor::InTurn)
+}
+
+/// Reports whether an answer may be wrong if an entry has changed that was not looked
+/// at: what was asked for is not found, or only some of a few words, or a hit has changed
+/// itself. What was just written is looked for by a few words; no document has all words
+/// of most questions.
+fn leaves_doubt(answer: &Answer) -> bool {
+    let few_words = answer.query.split_whitespace().count() <= FEW_WORDS;
+    let doubt = |notice: &Caveat| {
+        matches!(
+            notice,
+            Caveat::Uncertain(_)
+                | Caveat::PhraseNotFound { .. }
+                | Caveat::DocumentsGone { .. }
+                | Caveat::ChangesNotIndexed { .. }
+        )
+    };
+    answer.hits.is_empty()
+        || answer.corrected.is_some()
+        || answer.completed.is_some()
+        || (few_words && answer.contained == Some(false))
+        || answer.notices.iter().any(doubt)
+}
+
 fn not_looked_for(reason: &str) -> Caveat {
     Caveat::ChangesNotLookedFor(NotLookedFor::Failed(reason.to_owned()))
 }
@@ -364,53 +445,5 @@ fn why_not(error: Error) -> NotIndexed {
     match error {
         Error::Locked { .. } => NotIndexed::Busy,
         error => NotIndexed::Failed(error.to_string()),
-    }
-}
-
-/// The writer of refreshes. It stays open between them, without the lock.
-#[derive(Default)]
-pub(super) struct Refresher {
-    kept: Mutex<Option<Box<dyn Writer>>>,
-}
-
-impl Refresher {
-    /// Takes the lock with the kept writer, or opens one. Fails if somebody else
-    /// has the lock.
-    fn take(&self, store: &dyn Store, holder: &str) -> Result<Box<dyn Writer>> {
-        let kept = self.lock().take();
-        // Another file may have replaced the index.
-        let Some(mut writer) = kept.filter(|kept| kept.reader().is_current()) else {
-            return store.writer(holder);
-        };
-        match writer.lock() {
-            Ok(()) => Ok(writer),
-            Err(error) => {
-                *self.lock() = Some(writer);
-                Err(error)
-            }
-        }
-    }
-
-    fn keep(&self, mut writer: Box<dyn Writer>) {
-        writer.unlock();
-        *self.lock() = Some(writer);
-    }
-
-    /// Closes the kept writer.
-    pub(super) fn clear(&self) {
-        *self.lock() = None;
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, Option<Box<dyn Writer>>> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl fmt::Debug for Refresher {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter
-            .debug_struct("Refresher")
-            .field("open", &self.lock().is_some())
-            .finish()
     }
 }

@@ -163,6 +163,8 @@ pub enum NotLookedFor {
     Off,
     /// The time was up.
     OutOfTime,
+    /// Entries that have not changed for long are checked in turn, by several searches.
+    InTurn,
     /// The source named here cannot tell quickly what has changed, or the index
     /// lacks what it needs for that.
     Unsupported(String),
@@ -205,6 +207,7 @@ impl Caveat {
             Self::Uncertain(_) => "uncertain",
             Self::BelowMinRelevance { .. } => "below-min-relevance",
             Self::NotReranked { .. } => "not-reranked",
+            Self::ChangesNotLookedFor(NotLookedFor::InTurn) => "changes-looked-for-in-turn",
             Self::ChangesNotLookedFor(_) => "changes-not-looked-for",
             Self::ChangesNotIndexed { .. } => "changes-not-indexed",
             Self::LinesBeyondEnd { .. } => "lines-beyond-end",
@@ -394,6 +397,9 @@ impl Caveat {
             Self::ChangesNotLookedFor(why) => match why {
                 NotLookedFor::Off => "changes were not looked for".to_owned(),
                 NotLookedFor::OutOfTime => "there was no time to look for all changes".to_owned(),
+                NotLookedFor::InTurn => "notes that have not changed for long are checked in \
+                     turn, and not all of them were"
+                    .to_owned(),
                 NotLookedFor::Unsupported(source) => {
                     format!("changes in {} were not looked for", named(source))
                 }

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use super::{Known, KnownEntry};
 use crate::document::Version;
 use crate::error::Result;
-use crate::store::Reader;
+use crate::store::{Reader, VisitOrder};
 
 /// What a reader knows of one source.
 #[derive(Clone, Copy)]
@@ -17,6 +17,10 @@ pub(crate) struct Indexed<'a> {
     /// The key of the entry that is visited first, and not again in its turn: the
     /// second time, a look would take its file for another's.
     pub(crate) first: Option<&'a str>,
+    /// The order of the others.
+    pub(crate) order: VisitOrder,
+    /// How many entries are checked in turn.
+    pub(crate) share: usize,
 }
 
 impl<'a> Indexed<'a> {
@@ -25,6 +29,8 @@ impl<'a> Indexed<'a> {
             reader,
             name,
             first: None,
+            order: VisitOrder::default(),
+            share: usize::MAX,
         }
     }
 }
@@ -42,16 +48,23 @@ impl Known for Indexed<'_> {
                 key,
                 version: state.version,
                 skipped: state.skipped,
+                turn: None,
             };
             if visit(entry).is_break() {
                 return Ok(());
             }
         }
-        self.reader.each_entry_by_age(self.name, &mut |entry| {
+        let mut visit = |entry: KnownEntry<'_>| {
             if self.first == Some(entry.key) {
                 return ControlFlow::Continue(());
             }
             visit(entry)
-        })
+        };
+        self.reader
+            .each_entry_by_age(self.name, self.order, &mut visit)
+    }
+
+    fn share(&self) -> usize {
+        self.share
     }
 }

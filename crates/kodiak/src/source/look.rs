@@ -9,6 +9,7 @@ use std::ops::ControlFlow;
 use super::{Container, Entry, LeftOut};
 use crate::document::Version;
 use crate::error::Result;
+use crate::store::EntryRow;
 pub use crate::store::KnownEntry;
 
 /// What the index knows of a source. Each method reads the index, so that a
@@ -21,6 +22,13 @@ pub trait Known {
     /// Calls `visit` with every entry until it breaks off, roughly with those
     /// first that are most likely to have changed.
     fn each_entry(&self, visit: &mut dyn FnMut(KnownEntry<'_>) -> ControlFlow<()>) -> Result<()>;
+
+    /// Returns how many of the entries that have a [turn](KnownEntry::turn) a look
+    /// checks. A source whose entries are expensive to check may leave the others to
+    /// later looks, unless it has another reason to believe that they changed.
+    fn share(&self) -> usize {
+        usize::MAX
+    }
 }
 
 /// What a quick look found.
@@ -29,6 +37,10 @@ pub struct Look {
     /// Whether the source was looked at completely. Otherwise there may be more
     /// changes.
     pub finished: bool,
+    /// Whether only entries were left out whose turn is later.
+    pub in_turn: bool,
+    /// The turn of the last entry that was checked in turn, if any was.
+    pub turn: Option<EntryRow>,
     /// The entries that must be read: new ones, changed ones, and those whose
     /// indexed version is unknown.
     pub entries: Vec<Entry>,

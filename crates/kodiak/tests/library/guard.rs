@@ -14,7 +14,7 @@ use kodiak::store::{
     Answers, Contents, Coverage, Documents, EmbeddingProgress, EmbeddingStatus, Entries, EntryRow,
     EntryState, Expression, Filter, Finding, KnownDocument, Lexical, LinkMatch, Links, Maintenance,
     Matches, Name, Names, Phrase, Questions, Ranking, Revision, Selection, Serving, SourceStatus,
-    Sources, State, Terms, VectorIndex, Vectors, Visit, Vocabulary, Wanted,
+    Sources, State, Terms, VectorIndex, Vectors, Visit, VisitOrder, Vocabulary, Wanted,
 };
 use kodiak::text::Stemming;
 use kodiak::{Cancel, Error, Result, Version, date, sync};
@@ -406,7 +406,7 @@ impl Entries for Untouchable {
     untouchable! {
         entry_states(&str) -> HashMap<String, EntryState>;
         entry_state(&str, &str) -> Option<EntryState>;
-        each_entry_by_age(&str, &mut dyn FnMut(KnownEntry<'_>) -> ControlFlow<()>) -> ();
+        each_entry_by_age(&str, VisitOrder, &mut dyn FnMut(KnownEntry<'_>) -> ControlFlow<()>) -> ();
         documents_of_entry(EntryRow) -> Vec<KnownDocument>;
     }
 }

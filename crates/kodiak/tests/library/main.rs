@@ -25,6 +25,7 @@ mod erasing;
 mod forgetting;
 mod formats;
 mod guard;
+mod in_turn;
 mod inspection;
 mod later;
 mod lines;

@@ -23,7 +23,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use kodiak::analysis::links::LinkTarget;
 use kodiak::chunk::Chunk;
 use kodiak::source::KnownEntry;
-use kodiak::store::{EntryRow, Lock, ModelNumber, Reader, Row, Serving, Store, Writer};
+use kodiak::store::{EntryRow, Lock, ModelNumber, Reader, Row, Serving, Store, VisitOrder, Writer};
 use kodiak::{Document, Error, Result, Version};
 
 use write::MemoryWriter;
@@ -110,8 +110,9 @@ struct Embedding {
 }
 
 impl State {
-    /// Returns the entries of a source, those of the newest documents first.
-    fn entries_by_age(&self, source: &str) -> Vec<KnownEntry<'_>> {
+    /// Returns the entries of a source, those of the newest documents first and the
+    /// others in turn.
+    fn entries_by_age(&self, source: &str, order: VisitOrder) -> Vec<KnownEntry<'_>> {
         let changed = |row: EntryRow| {
             let documents = self.documents.values().filter(|one| one.entry == row);
             documents.map(|one| one.document.updated_at).max()
@@ -121,10 +122,17 @@ impl State {
             .filter(|(_, entry)| entry.source == source)
             .collect();
         entries.sort_by_key(|(row, _)| std::cmp::Reverse((changed(**row), **row)));
-        let known = entries.into_iter().map(|(_, entry)| KnownEntry {
+        let dated = entries.partition_point(|(row, _)| changed(**row).is_some());
+        let newest = order.newest.min(dated);
+        let last = self.entries.keys().max().copied().unwrap_or_default();
+        let below = order.below.rem_euclid(last + 1);
+        entries[newest..].sort_by_key(|(row, _)| (**row >= below, std::cmp::Reverse(**row)));
+        let known = entries.into_iter().enumerate();
+        let known = known.map(|(at, (row, entry))| KnownEntry {
             key: &entry.key,
             version: entry.version,
             skipped: entry.skipped.is_some(),
+            turn: (at >= newest).then_some(*row),
         });
         known.collect()
     }

@@ -25,7 +25,7 @@ use kodiak::store::{
     EntryState, Expression, Filter, Finding, Fingerprint, KnownDocument, KnownEntry, Lexical,
     LinkMatch, Links, Maintenance, Matches, Name, Names, Phrase, Questions, Ranking, Reader,
     Revision, Row, Scope, ScopedReader, Selection, Serving, SourceStatus, Sources, State, Stretch,
-    Terms, VectorIndex, Vectors, Visit, Vocabulary, Wanted,
+    Terms, VectorIndex, Vectors, Visit, VisitOrder, Vocabulary, Wanted,
 };
 use kodiak::text::Stemming;
 use kodiak::{Document, Result, Thread, Version};
@@ -206,6 +206,7 @@ impl Entries for Counting<'_> {
         entry_state(source: &str, key: &str) -> Result<Option<EntryState>>;
         each_entry_by_age(
             source: &str,
+            order: VisitOrder,
             visit: &mut dyn FnMut(KnownEntry<'_>) -> ControlFlow<()>,
         ) -> Result<()>;
         documents_of_entry(entry: EntryRow) -> Result<Vec<KnownDocument>>;

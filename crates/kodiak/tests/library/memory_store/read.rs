@@ -12,7 +12,7 @@ use kodiak::store::{
     EntryRow, EntryState, Expression, Filter, Finding, KnownDocument, Lexical, LinkMatch, Links,
     Maintenance, Matches, Name, Names, Phrase, Questions, Ranking, Revision, Row, Selection,
     Serving, SimilarWord, SourceStatus, Sources, State, Terms, VectorIndex, Vectors, Visit,
-    Vocabulary, Wanted, WordByWord, answer_one_by_one, around, follow,
+    VisitOrder, Vocabulary, Wanted, WordByWord, answer_one_by_one, around, follow,
 };
 use kodiak::text::Stemming;
 use kodiak::{Result, Version};
@@ -491,10 +491,11 @@ impl Entries for MemoryReader {
     fn each_entry_by_age(
         &self,
         source: &str,
+        order: VisitOrder,
         visit: &mut dyn FnMut(KnownEntry<'_>) -> ControlFlow<()>,
     ) -> Result<()> {
         let state = self.state()?;
-        let entries = state.entries_by_age(source);
+        let entries = state.entries_by_age(source, order);
         let _ = entries.into_iter().try_for_each(visit);
         Ok(())
     }
