@@ -328,3 +328,17 @@ fn retention_waits_for_a_clock_that_can_be_believed() {
     );
     assert_eq!(desk.found(&["search", "borscht"]).len(), 1);
 }
+
+#[test]
+fn a_clock_that_was_set_back_does_not_turn_retention_off_for_ever() {
+    let desk = desk();
+    desk.write("claude/projects/-p-one/s-1.jsonl", CLAUDE);
+    add(&desk, &["--transcripts"]);
+    desk.ok(&["config", "set", "transcripts.retention", "300d"]);
+    // From a clock that was last believed in 100 days, today is a clock that was set back.
+    let clock = desk.index().with_file_name("index.db.clock");
+    let believed = kodiak::date::now() + 100 * 24 * 60 * 60;
+    fs::write(&clock, believed.to_string()).unwrap();
+    desk.ok(&["index"]);
+    assert_eq!(fs::read_to_string(&clock).unwrap(), believed.to_string());
+}

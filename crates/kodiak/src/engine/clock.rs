@@ -29,6 +29,17 @@ impl Clock {
         self.newest
             .is_none_or(|newest| self.now <= newest.saturating_add(FAR))
     }
+
+    /// Returns the time to record, given the last one that was believed. It never falls:
+    /// a clock that was set back for a while, such as to 1970 by an empty battery, would
+    /// otherwise make the right time look far ahead ever after.
+    fn record(self, believed: Option<Timestamp>) -> Option<Timestamp> {
+        if self.is_plausible() {
+            believed.max(Some(self.now))
+        } else {
+            believed
+        }
+    }
 }
 
 impl View<'_, '_> {
@@ -58,16 +69,43 @@ impl View<'_, '_> {
             now,
             newest: newest.max(believed),
         };
-        let record = if clock.is_plausible() {
-            Some(now)
-        } else {
-            believed
-        };
-        if let (Some(journal), Some(record)) = (journal, record)
+        if let (Some(journal), Some(record)) = (journal, clock.record(believed))
             && Some(record) != recorded
         {
             journal.write(&record)?;
         }
         Ok(clock)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DAY: Timestamp = 24 * 60 * 60;
+    const NOW: Timestamp = 1_800_000_000;
+
+    fn recorded(now: Timestamp, believed: Option<Timestamp>) -> Option<Timestamp> {
+        let newest = believed;
+        Clock { now, newest }.record(believed)
+    }
+
+    #[test]
+    fn a_clock_that_was_set_back_does_not_lower_the_record() {
+        for back in [0, DAY, NOW - DAY] {
+            assert_eq!(recorded(back, Some(NOW)), Some(NOW));
+        }
+        let right = Clock {
+            now: NOW + DAY,
+            newest: recorded(0, Some(NOW)),
+        };
+        assert!(right.is_plausible());
+    }
+
+    #[test]
+    fn a_plausible_time_is_recorded_and_one_far_ahead_is_not() {
+        assert_eq!(recorded(NOW, None), Some(NOW));
+        assert_eq!(recorded(NOW + DAY, Some(NOW)), Some(NOW + DAY));
+        assert_eq!(recorded(NOW + FAR + 1, Some(NOW)), Some(NOW));
     }
 }
