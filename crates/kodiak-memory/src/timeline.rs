@@ -83,6 +83,12 @@ impl Memories<'_> {
     /// so, changes are looked for meanwhile, as in a search.
     pub fn timeline(&self, guard: &Guard, request: &TimelineRequest) -> Result<Timeline> {
         guard.require(Capability::Read)?;
+        // First: a name that means nothing to the caller is an error, whatever there is to
+        // list.
+        let anchor = match &request.around {
+            Some(name) => Some(self.engine.view(guard).document(name)?),
+            None => None,
+        };
         let mut filter = guard.narrow(&request.filter);
         if filter.sources.is_empty() {
             filter.sources = self.memory_sources(guard, Holding::Memories);
@@ -94,10 +100,6 @@ impl Memories<'_> {
                 return Ok(Timeline::default());
             }
         }
-        let anchor = match &request.around {
-            Some(name) => Some(self.engine.view(guard).document(name)?),
-            None => None,
-        };
         self.engine.view(guard).read(|reader| {
             let list = || listed(reader, guard, request, &filter, anchor.as_ref());
             if !request.refresh {

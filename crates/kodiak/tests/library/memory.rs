@@ -315,6 +315,24 @@ fn a_timeline_lists_in_few_words_and_observations_whole() {
 }
 
 #[test]
+fn a_timeline_around_a_name_that_means_nothing_to_the_caller_is_an_error() {
+    let place = Place::new();
+    let engine = place.engine();
+    let remembered = remember(&engine, &memory("Fax machines are in the basement."));
+    // For this caller there is nothing to list either.
+    let stranger = Guard::local().within(["elsewhere"]);
+    for name in [remembered.id, "nowhere".to_owned()] {
+        let around = TimelineRequest {
+            around: Some(name),
+            limit: 5,
+            ..TimelineRequest::default()
+        };
+        let timeline = Memories::new(&engine).timeline(&stranger, &around);
+        assert!(matches!(timeline, Err(Error::NoDocument { .. })));
+    }
+}
+
+#[test]
 fn forgetting_moves_to_the_trash_and_retention_spares_what_is_protected() {
     let place = Place::new();
     let engine = place.engine();

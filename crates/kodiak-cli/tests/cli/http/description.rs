@@ -163,6 +163,7 @@ fn real_answers_are_as_described() {
             "/api/timeline",
             404,
         ),
+        ("/api/timeline?around=nowhere", "/api/timeline", 404),
         ("/api/timeline", "/api/timeline", 200),
         ("/api/timeline?limit=x", "/api/timeline", 400),
         ("/api/status", "/api/status", 200),
