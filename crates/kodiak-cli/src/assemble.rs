@@ -168,7 +168,13 @@ pub(crate) struct Purpose<'a> {
     pub(crate) no_semantic: bool,
     /// How long a model stays loaded without use; for ever if `None`.
     pub(crate) model_idle: Option<Duration>,
+    /// Whether a search may check files in turn.
+    pub(crate) in_turn: bool,
 }
+
+/// The number of files that a search checks, of each source, if it checks them in turn:
+/// about as many as take half as long as a search of so many notes.
+const CHECKED: usize = 2_000;
 
 impl<'a> Purpose<'a> {
     /// Creates a purpose that waits for other processes without a limit and
@@ -179,6 +185,7 @@ impl<'a> Purpose<'a> {
             patience: Duration::MAX,
             no_semantic: false,
             model_idle: None,
+            in_turn: false,
         }
     }
 
@@ -191,6 +198,13 @@ impl<'a> Purpose<'a> {
     /// Sets how long a model stays loaded without use.
     pub(crate) fn dropping_model_after(mut self, idle: Duration) -> Self {
         self.model_idle = Some(idle);
+        self
+    }
+
+    /// Lets a search check files in turn: for a process that ends with it, to which
+    /// checking all files would add more than it takes itself.
+    pub(crate) fn checking_in_turn(mut self) -> Self {
+        self.in_turn = true;
         self
     }
 
@@ -224,6 +238,10 @@ pub(crate) fn engine(
         })
         .models(models)
         .tombstones(Tombstones::at(config.forgotten()));
+    let builder = match purpose.in_turn {
+        true => builder.checking_in_turn(CHECKED),
+        false => builder,
+    };
     let mut builder = sessions::prepare(builder);
     for registered in &config.sources {
         builder = add(builder, config, registered);

@@ -98,7 +98,10 @@ pub(super) fn print(
 /// were looked at.
 fn unseen(reasons: &[Caveat]) -> Option<String> {
     let unseen = |reason: &&Caveat| match reason {
-        Caveat::ChangesNotLookedFor(why) => *why != NotLookedFor::Off,
+        // Checking files in turn is the usual way.
+        Caveat::ChangesNotLookedFor(why) => {
+            !matches!(why, NotLookedFor::Off | NotLookedFor::InTurn)
+        }
         _ => false,
     };
     let reason = reasons.iter().find(unseen)?;
@@ -209,8 +212,9 @@ mod tests {
     fn only_a_look_that_was_wanted_is_missed() {
         let late = Caveat::ChangesNotLookedFor(NotLookedFor::OutOfTime);
         let off = Caveat::ChangesNotLookedFor(NotLookedFor::Off);
+        let in_turn = Caveat::ChangesNotLookedFor(NotLookedFor::InTurn);
         assert_eq!(
-            unseen(&[off.clone(), Caveat::DocumentsGone { count: 1 }]),
+            unseen(&[off.clone(), in_turn, Caveat::DocumentsGone { count: 1 }]),
             None
         );
         assert_eq!(

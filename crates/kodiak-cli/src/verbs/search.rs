@@ -47,7 +47,9 @@ pub(super) fn run(arguments: &SearchArguments, context: &Context<'_>) -> anyhow:
             ask.sources = prefixes.sources;
         }
     }
-    let purpose = Purpose::of("search").without_model(arguments.no_semantic);
+    let purpose = Purpose::of("search")
+        .without_model(arguments.no_semantic)
+        .checking_in_turn();
     let asked = Asked::of(arguments.rerank.as_deref(), arguments.no_rerank);
     let reranker = rerankers::wanted(asked, context, &config)?;
     let engine = context.engine(&config, purpose)?.with_reranker(reranker);

@@ -12,7 +12,7 @@ use crate::context::Context;
 pub(super) fn run(arguments: &SimilarArguments, context: &Context<'_>) -> anyhow::Result<Outcome> {
     printing::check(&arguments.printing)?;
     let config = context.config()?;
-    let engine = context.engine(&config, Purpose::of("similar"))?;
+    let engine = context.engine(&config, Purpose::of("similar").checking_in_turn())?;
     engine
         .view(&Guard::local())
         .require_sources(&arguments.sources)?;

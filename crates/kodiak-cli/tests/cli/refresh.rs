@@ -1,8 +1,8 @@
 //! `kodiak search` finds what was written, edited or deleted a moment before,
 //! and says so when it cannot.
 
-use std::fs;
-use std::time::Duration;
+use std::fs::{self, File};
+use std::time::{Duration, SystemTime};
 
 use kodiak::store::WriteLock;
 
@@ -137,4 +137,96 @@ fn a_refresh_leaves_the_notes_alone() {
     std::thread::sleep(Duration::from_millis(20));
     assert_found(&desk, "quokka", &["new.md"]);
     assert_eq!(state(), before);
+}
+
+/// The number of notes that are too many to check all of them in each search.
+const MANY: u64 = 5_000;
+/// The number of searches that check all of them: a thousand of the newest each time,
+/// and a thousand of the others in turn.
+const SEARCHES: u64 = MANY / 1_000 - 1;
+
+fn numbered(number: u64) -> String {
+    format!("notes/{}/{number}.md", number / 50)
+}
+
+/// A desk with many old notes, of which the first is the oldest, and one that was written
+/// just before they were indexed.
+fn crowded() -> Desk {
+    let desk = Desk::new();
+    desk.configure("refresh_ms", 60_000);
+    let text = "# Bread\n\nRye bread with walnuts.\n";
+    for number in 0..MANY {
+        let path = desk.path(&numbered(number));
+        if number % 50 == 0 {
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+        }
+        fs::write(&path, text).unwrap();
+        let file = File::options().write(true).open(&path).unwrap();
+        let modified = SystemTime::UNIX_EPOCH + Duration::from_hours(400_000 + number);
+        file.set_modified(modified).unwrap();
+    }
+    desk.write("notes/recent.md", "# Olive\n\nolive\n");
+    std::thread::sleep(Duration::from_millis(60));
+    desk.ok(&["add", "notes"]);
+    desk
+}
+
+/// Returns the number of notes with a word, and whether the answer is complete.
+#[track_caller]
+fn counted(desk: &Desk, query: &str) -> (u64, bool) {
+    let answer = answer(desk, query);
+    let complete = answer["complete"].as_bool().unwrap();
+    let codes = match complete {
+        true => serde_json::json!([]),
+        false => serde_json::json!(["changes-looked-for-in-turn"]),
+    };
+    assert_eq!(answer["incomplete"], codes, "{answer}");
+    (answer["total"].as_u64().unwrap(), complete)
+}
+
+#[test]
+fn among_many_notes_changes_are_found_at_once() {
+    let desk = crowded();
+    // Words that many notes have, so that no answer leaves a doubt.
+    assert_eq!(counted(&desk, "walnuts"), (MANY, false));
+    desk.write("notes/7/new.md", "# New\n\nwalnuts\n");
+    assert_eq!(counted(&desk, "walnuts"), (MANY + 1, false));
+    fs::remove_file(desk.path(&numbered(0))).unwrap();
+    assert_eq!(counted(&desk, "walnuts"), (MANY, false));
+    fs::rename(desk.path("notes/7/new.md"), desk.path("notes/99/old.md")).unwrap();
+    let found = desk.found(&["walnuts", "--path", "99/old.md"]);
+    assert_eq!(found, ["99/old.md"]);
+    // As an editor does that writes another file first, of the oldest.
+    desk.write("notes/0/1.tmp", "# Cake\n");
+    fs::rename(desk.path("notes/0/1.tmp"), desk.path(&numbered(1))).unwrap();
+    assert_eq!(counted(&desk, "walnuts"), (MANY - 1, false));
+    // In place, but one of the newest.
+    desk.write("notes/recent.md", "# Olive\n\nolive, and walnuts\n");
+    assert_eq!(counted(&desk, "walnuts"), (MANY, false));
+    // In place and old, with a word that no note had.
+    desk.write(&numbered(2), "# Quokka\n\nwalnuts\n");
+    assert_eq!(counted(&desk, "quokka"), (1, true));
+    // Where nothing is found, nothing was left out.
+    assert_eq!(counted(&desk, "numbat"), (0, true));
+    let run = desk.ok(&["search", "walnuts"]);
+    assert!(!run.stderr.contains("checked in turn"), "{run}");
+}
+
+#[test]
+fn among_many_notes_each_is_checked_within_a_few_searches() {
+    let desk = crowded();
+    let edited = [2, 1_003, 2_004, 2_995, 3_999];
+    for number in edited {
+        desk.write(&numbered(number), "# Cake\n\nolive cake\n");
+    }
+    for _ in 0..SEARCHES {
+        assert_eq!(counted(&desk, "title:olive"), (1, false));
+    }
+    let answer = desk.json(&["search", "--json", "--no-refresh", "cake"]);
+    assert_eq!(answer["total"], edited.len(), "{answer}");
+    // A sync finds everything at once.
+    desk.write(&numbered(5), "# Cake\n\nolive cake\n");
+    desk.ok(&["index"]);
+    let answer = desk.json(&["search", "--json", "--no-refresh", "cake"]);
+    assert_eq!(answer["total"], edited.len() + 1, "{answer}");
 }
