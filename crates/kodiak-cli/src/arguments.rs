@@ -308,6 +308,10 @@ pub(crate) struct GetArguments {
     pub(crate) json: bool,
 }
 
+/// Whether the program was built without sessions. Options for them are then refused
+/// with that reason, and not in the help.
+pub(crate) const WITHOUT_SESSIONS: bool = cfg!(not(feature = "sessions"));
+
 /// `kodiak add`.
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 #[derive(Debug, Args)]
@@ -319,7 +323,7 @@ pub(crate) struct AddArguments {
     #[arg(long, conflicts_with = "globs")]
     pub(crate) bear: bool,
     /// Add session records: a folder of node files such as 9f2c4e1ab0d37756-v1.json, at any depth
-    #[arg(long, conflicts_with_all = ["bear", "globs"])]
+    #[arg(long, conflicts_with_all = ["bear", "globs"], hide = WITHOUT_SESSIONS)]
     pub(crate) sessions: bool,
     /// Add another folder of memories, such as one that a team shares; `remember --source NAME` writes to it
     #[arg(long, conflicts_with_all = ["bear", "sessions", "transcripts", "globs", "writable"])]
@@ -451,6 +455,17 @@ mod tests {
     fn the_arguments_are_consistent() {
         Arguments::command().debug_assert();
         with_short_help(Arguments::command()).debug_assert();
+    }
+
+    #[test]
+    fn the_help_has_options_for_sessions_if_the_program_has_sessions() {
+        let mut command = Arguments::command();
+        let add = command.find_subcommand_mut("add").unwrap();
+        let help = add.render_long_help().to_string();
+        for option in ["--sessions", "--transcripts", "--no-keep", "--thinking"] {
+            assert_eq!(help.contains(option), !WITHOUT_SESSIONS, "{option}");
+        }
+        assert!(help.contains("--memory"));
     }
 
     #[test]

@@ -38,13 +38,18 @@ pub(crate) fn kept(_: &Config, source: &RegisteredSource) -> kodiak::Result<(usi
     Err(Error::io("open", &source.path)(error))
 }
 
+/// Refuses what needs sessions.
+pub(crate) fn refuse() -> anyhow::Result<()> {
+    Err(refusal(ABSENT, "build it with the feature `sessions`"))
+}
+
 pub(crate) fn add(
     _: &AddArguments,
     _: &str,
     _: &Context<'_>,
     _: Purpose<'_>,
 ) -> anyhow::Result<()> {
-    Err(refusal(ABSENT, "build it with the feature `sessions`"))
+    refuse()
 }
 
 pub(crate) fn retire(_: &Context<'_>, _: &Config, _: &Engine, _: Clock) -> anyhow::Result<()> {

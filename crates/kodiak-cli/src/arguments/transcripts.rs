@@ -2,6 +2,8 @@
 
 use clap::Args;
 
+use super::WITHOUT_SESSIONS;
+
 /// Which transcripts to add, and how.
 #[derive(Debug, Args)]
 pub(crate) struct TranscriptArguments {
@@ -13,13 +15,14 @@ pub(crate) struct TranscriptArguments {
         num_args = 0..=1,
         require_equals = true,
         default_missing_value = "",
-        conflicts_with_all = ["bear", "sessions", "globs"]
+        conflicts_with_all = ["bear", "sessions", "globs"],
+        hide = WITHOUT_SESSIONS
     )]
     pub(crate) agent: Option<String>,
     /// Keep no copies of transcripts: sessions that the agent deletes are lost
-    #[arg(long, requires = "transcripts")]
+    #[arg(long, requires = "transcripts", hide = WITHOUT_SESSIONS)]
     pub(crate) no_keep: bool,
     /// Index what the agent thought as well
-    #[arg(long, requires = "transcripts")]
+    #[arg(long, requires = "transcripts", hide = WITHOUT_SESSIONS)]
     pub(crate) thinking: bool,
 }

@@ -75,6 +75,8 @@ fn wanted(arguments: &AddArguments) -> anyhow::Result<Wanted<'_>> {
     let (kind, path) = if arguments.bear {
         (Kind::Bear, existing_bear(path)?)
     } else if arguments.sessions {
+        #[cfg(not(feature = "sessions"))]
+        sessions::refuse()?;
         (
             Kind::Sessions,
             existing_folder(path.unwrap_or(Path::new("")))?,
