@@ -231,24 +231,30 @@ impl<'a> Searching<'a> {
         let tuning = &self.router.tuning;
         lexicon.settle(|| {
             let plan = Plan::of(self.router.speller(lexicon), self.request, tuning)?;
-            let asks = !matches!(plan.route, Route::Literal | Route::Listing);
-            if asks && lexicon.is_noting() {
-                // Retrieval plans them again. A failure shows there.
-                let corpus = lexicon.corpus().unwrap_or_default();
-                let _ = terms::plan(lexicon, &plan.query, corpus, tuning);
-            }
-            if lexicon.is_noting() {
-                lexicon.expect_facts(asks);
-                let compares = matches!(
-                    plan.route,
-                    Route::LexicalFirst | Route::Hybrid | Route::Semantic
-                );
-                if compares && self.router.embedder.is_some() && !self.filter.is_empty() {
-                    lexicon.expect_rows();
-                }
-            }
+            self.expect(&plan, lexicon);
             Ok(plan)
         })
+    }
+
+    /// Notes what retrieval by a plan will ask of the index, if questions are noted.
+    fn expect(&self, plan: &Plan, lexicon: &Lexicon<'_>) {
+        if !lexicon.is_noting() {
+            return;
+        }
+        let asks = !matches!(plan.route, Route::Literal | Route::Listing);
+        if asks {
+            // Retrieval plans them again. A failure shows there.
+            let corpus = lexicon.corpus().unwrap_or_default();
+            let _ = terms::plan(lexicon, &plan.query, corpus, &self.router.tuning);
+        }
+        lexicon.expect_facts(asks);
+        let compares = matches!(
+            plan.route,
+            Route::LexicalFirst | Route::Hybrid | Route::Semantic
+        );
+        if compares && self.router.embedder.is_some() && !self.filter.is_empty() {
+            lexicon.expect_rows();
+        }
     }
 
     /// Returns what presenting the best candidates reads, in one call with what

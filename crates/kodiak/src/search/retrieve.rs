@@ -201,7 +201,7 @@ impl<'a> Searching<'a> {
         let found = match (found, vectors) {
             (Some(found), _) => found,
             (None, vectors) => {
-                self.forget();
+                self.forget(plan)?;
                 let lexicon = self.lexicon();
                 let semantic = self.router.semantic(&lexicon);
                 let asked = (&plan.query, &self.filter);
@@ -225,14 +225,19 @@ impl<'a> Searching<'a> {
         })
     }
 
-    /// Forgets what was read of a state of the index that is no more.
-    fn forget(&self) {
+    /// Forgets what was read of a state of the index that is no more, and asks again what
+    /// retrieval by the plan will need.
+    fn forget(&self, plan: &Plan) -> Result<()> {
         let store = self.router.store();
         let filter = self.lexicon().filter().clone();
         self.desk.replace(Rc::new(Desk::new(store, &self.filter)));
         let is_typing = self.request.as_you_type;
-        let lexicon = Lexicon::new(store, filter, is_typing);
-        self.lexicon.replace(Rc::new(lexicon));
+        let lexicon = Rc::new(Lexicon::new(store, filter, is_typing));
+        self.lexicon.replace(Rc::clone(&lexicon));
+        lexicon.settle(|| {
+            self.expect(plan, &lexicon);
+            Ok(())
+        })
     }
 
     /// Returns the lexical candidates that are compared with the query as well.

@@ -2,7 +2,7 @@
 //!
 //! Owns a reader that counts the calls to another one. What is known since the reader was
 //! opened is no call, nor is what returns nothing to wait for. A search that a change to the
-//! index overtakes while its model works retrieves again, and that is not counted here.
+//! index overtakes while its model works retrieves again, with about as many calls.
 //! The check whether files of hits still exist asks their sources; what it asks of the
 //! store is counted.
 
@@ -424,5 +424,49 @@ fn a_plain_search_asks_its_store_less() {
         let calls = reader.calls.lock().unwrap();
         let total: usize = calls.values().sum();
         assert!(total <= most, "{mode:?} {query}: {calls:?}");
+    }
+}
+
+#[test]
+fn a_search_that_a_change_overtakes_asks_its_store_little_more() {
+    let model = Scripted::tiny();
+    let notes = Arc::new(collection(&*model));
+    let store = notes.store();
+    for (mode, query) in [
+        (Mode::Hybrid, "cook noodles dinner with garlic broth"),
+        (Mode::Auto, "nodles dinnr brth"),
+        (Mode::Semantic, "cook noodles dinner with garlic broth"),
+    ] {
+        // Another process writes while the model embeds the query.
+        let writing = Arc::clone(&notes);
+        let overtaken = Scripted::tiny_after(move |_, _| {
+            let mut writer = writing.writer();
+            writer.begin().unwrap();
+            let document = Document {
+                source: "notes".to_owned(),
+                key: "overtaking.md".to_owned(),
+                body: "Noodles overtake dinner.".to_owned(),
+                ..Document::default()
+            };
+            writer.put(&AnalyzedDocument::new(document)).unwrap();
+            writer.commit().unwrap();
+            Ok(())
+        });
+        let reader = Counting {
+            inner: &store,
+            calls: Calls::default(),
+        };
+        let answer = Router::new(&reader, &[], Guard::local())
+            .with_embedder(Some(overtaken))
+            .with_deadline(Duration::from_mins(1))
+            .search(&ask_in(mode, query))
+            .unwrap();
+        assert!(!answer.hits.is_empty(), "{query}");
+        let calls = reader.calls.lock().unwrap();
+        let total: usize = calls.values().sum();
+        // Both retrievals ran, and each asked for the words of the query at once.
+        assert_eq!(calls["vectors"], 2, "{mode:?} {query}: {calls:?}");
+        assert!(calls["consult"] <= 3, "{mode:?} {query}: {calls:?}");
+        assert!(total <= 12, "{mode:?} {query}: {calls:?}");
     }
 }
