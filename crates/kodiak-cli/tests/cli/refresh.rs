@@ -141,9 +141,9 @@ fn a_refresh_leaves_the_notes_alone() {
 
 /// The number of notes that are too many to check all of them in each search.
 const MANY: u64 = 5_000;
-/// The number of searches that check all of them: a thousand of the newest each time,
-/// and a thousand of the others in turn.
-const SEARCHES: u64 = MANY / 1_000 - 1;
+/// The number of searches that check all of them and another one: a thousand in turn each
+/// time, beside the thousand that are the newest at that moment.
+const SEARCHES: u64 = (MANY + 1).div_ceil(1_000);
 
 fn numbered(number: u64) -> String {
     format!("notes/{}/{number}.md", number / 50)

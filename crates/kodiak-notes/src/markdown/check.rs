@@ -23,6 +23,9 @@ use kodiak_text::document::Version;
 
 /// The number of files that are checked between two looks at the clock.
 pub(super) const BLOCK: usize = 128;
+/// The number of files in a share that are checked together, and thus sorted by folder:
+/// looking files up from their open folder is faster.
+const SHARE_BLOCK: usize = 1_024;
 /// The maximum number of threads that check files.
 const MAX_THREADS: usize = 4;
 
@@ -58,11 +61,11 @@ struct KnownFile {
 }
 
 impl Files {
-    fn with_room(number: usize) -> Self {
+    fn with_room(number: usize, block: usize) -> Self {
         Self {
             number,
-            keys: String::with_capacity(BLOCK * 32),
-            known: Vec::with_capacity(BLOCK),
+            keys: String::with_capacity(block * 32),
+            known: Vec::with_capacity(block),
         }
     }
 
@@ -100,6 +103,8 @@ impl Files {
 /// The files to check, collected in the order in which the index knows them.
 struct Collector {
     files: Files,
+    /// The number of files in a block.
+    block: usize,
     sender: mpsc::Sender<Files>,
     /// The turn of the last file in each block, if a file in it or before it has one.
     turns: Vec<Option<i64>>,
@@ -112,8 +117,13 @@ struct Collector {
 
 impl Collector {
     fn new(share: usize, sender: mpsc::Sender<Files>) -> Self {
+        let block = match share {
+            usize::MAX => BLOCK,
+            _ => SHARE_BLOCK,
+        };
         Self {
-            files: Files::with_room(0),
+            files: Files::with_room(0, block),
+            block,
             sender,
             turns: Vec::new(),
             turn: None,
@@ -137,14 +147,14 @@ impl Collector {
 
     fn add(&mut self, file: KnownEntry<'_>) {
         self.files.push(file);
-        if self.files.known.len() == BLOCK {
+        if self.files.known.len() == self.block {
             self.send();
         }
     }
 
     fn send(&mut self) {
         self.turns.push(self.turn);
-        let next = Files::with_room(self.turns.len());
+        let next = Files::with_room(self.turns.len(), self.block);
         // The receiver outlives this.
         let _ = self.sender.send(std::mem::replace(&mut self.files, next));
     }

