@@ -25,7 +25,7 @@ use ignore::overrides::{Override, OverrideBuilder};
 
 use kodiak_base::files::exact_size;
 use kodiak_base::files::folder::{self, Folder};
-use kodiak_base::files::state::FileState;
+use kodiak_base::files::state::{self, FileState};
 use kodiak_base::{Error, Result};
 use kodiak_text::document::{Document, Timestamp, Version};
 
@@ -36,7 +36,7 @@ use keys::path_of_key;
 pub(crate) use keys::readable;
 use kodiak::source::{
     DEFAULT_MAX_BYTES, Entry, Known, Listing, Located, Look, Presence, Reading, Source,
-    WritableSource,
+    WritableSource, mounts,
 };
 
 /// Which files of a folder to use.
@@ -76,7 +76,12 @@ pub struct MarkdownFolder {
     globs: Override,
     /// The number of how files become documents; another reads all of them again.
     format: u32,
+    /// Returns the device that a folder is on. Only tests replace it.
+    device: DeviceOf,
 }
+
+/// Returns the number of the device that a file or folder is on, where known.
+type DeviceOf = fn(&Path) -> Option<u64>;
 
 impl MarkdownFolder {
     /// Opens the folder `root` as a source with this name.
@@ -89,6 +94,7 @@ impl MarkdownFolder {
             root,
             options,
             format: 0,
+            device: state::device,
         })
     }
 
@@ -176,6 +182,14 @@ impl Source for MarkdownFolder {
     }
 
     fn presence(&self, entry_key: &str) -> Presence {
+        if let Some(folder) = mounts::marked(entry_key) {
+            let is_empty = |path| fs::read_dir(path).is_ok_and(|mut all| all.next().is_none());
+            return match self.container_version(entry_key) {
+                Some(version) => Presence::There(version),
+                None if is_empty(self.path_of(folder)) => Presence::Unknown,
+                None => Presence::Gone,
+            };
+        }
         if !stays_inside(entry_key) {
             return Presence::Gone;
         }

@@ -21,7 +21,7 @@ use crate::date;
 use crate::document::{Document, Version};
 use crate::embed::Identity;
 use crate::error::{Error, Result};
-use crate::source::{Container, LeftOut, Reading, Source};
+use crate::source::{Container, LeftOut, Reading, Source, mounts};
 use crate::store::{EmbeddingCache, EntryState, KnownDocument, Writer};
 pub use access::{HeldWriter, WriteAccess};
 pub(crate) use access::{KeptWriter, returning};
@@ -83,7 +83,7 @@ pub fn sync(
     cancel: &Cancel,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Report> {
-    run(writer, source, Commit::EachBatch, cancel, progress)
+    run(writer, source, Commit::EachBatch, None, cancel, progress)
 }
 
 /// Empties the index and fills it from `sources`, in one transaction: readers
@@ -101,11 +101,21 @@ pub fn rebuild(
     let mut fill = || {
         let documents = |source: &&dyn Source| writer.reader().documents_of_source(source.name());
         let before = sources.iter().map(documents).collect::<Result<Vec<_>>>()?;
+        let containers = |source: &&dyn Source| writer.reader().containers(source.name());
+        let containers = sources.iter().map(containers);
+        let containers = containers.collect::<Result<Vec<_>>>()?;
         writer.start_over()?;
         let mut reports = Vec::new();
-        for (source, before) in sources.iter().zip(before) {
+        for ((source, before), known) in sources.iter().zip(before).zip(containers) {
             let mut progress = |event| progress(source.name(), event);
-            let report = run(writer, *source, Commit::Never, cancel, &mut progress)?;
+            let report = run(
+                writer,
+                *source,
+                Commit::Never,
+                Some(&known),
+                cancel,
+                &mut progress,
+            )?;
             if before > 0 {
                 gone::require_shown(*source, writer)?;
             }
@@ -137,16 +147,26 @@ enum Commit {
     Never,
 }
 
+/// Syncs a source. A rebuild gives the containers that were indexed before it.
 fn run(
     writer: &mut dyn Writer,
     source: &dyn Source,
     commit: Commit,
+    rebuilt: Option<&HashMap<String, Version>>,
     cancel: &Cancel,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Report> {
     let snapshot = source.snapshot()?;
     let source = snapshot.as_deref().unwrap_or(source);
     let mut listing = source.list()?;
+    if let Some(containers) = rebuilt {
+        // What is away cannot be indexed again.
+        if let Some(folder) = listing.note_away(containers) {
+            return Err(mounts::not_mounted(source, &folder));
+        }
+    } else {
+        listing.note_away(&writer.reader().containers(source.name())?);
+    }
     let left_out = listing.left_out.clone();
     let containers = std::mem::take(&mut listing.containers);
     let states = writer.reader().entry_states(source.name())?;

@@ -92,6 +92,21 @@ impl FileState {
     }
 }
 
+/// Returns the number of the device that a file or folder is on, if the system says so.
+#[cfg(unix)]
+pub fn device(path: &Path) -> Option<u64> {
+    use std::os::unix::fs::MetadataExt;
+    fs::symlink_metadata(path)
+        .ok()
+        .map(|metadata| metadata.dev())
+}
+
+/// Returns the number of the device that a file or folder is on, if the system says so.
+#[cfg(not(unix))]
+pub fn device(_: &Path) -> Option<u64> {
+    None
+}
+
 /// The bytes of a [`FileState`], of which a version can be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fingerprint {

@@ -15,7 +15,7 @@ use super::keys::path_of_key;
 use super::rules::IGNORE_FILES;
 use super::walk::{Scope, Walked, parent_of};
 use super::{MarkdownFolder, require_folder};
-use kodiak::source::{Entry, Known, KnownEntry, Listing, Look};
+use kodiak::source::{Entry, Known, KnownEntry, Listing, Look, mounts};
 use kodiak_base::Result;
 use kodiak_base::files::state::FileState;
 use kodiak_text::document::Version;
@@ -183,7 +183,14 @@ impl<'a> Relisted<'a> {
                 look.containers.push(container);
             }
         }
+        let away = self.away(&kept);
+        for folder in &away {
+            listing.left_out.push(mounts::left_out(folder));
+        }
         for key in self.containers.keys() {
+            if away.iter().any(|folder| key.starts_with(folder)) {
+                continue;
+            }
             let folder = if is_folder(key) {
                 key
             } else {
@@ -199,6 +206,23 @@ impl<'a> Relisted<'a> {
             }
         }
         self.unlisted = listing;
+    }
+
+    /// Returns the folders that were listed and whose drives are away. What they held has
+    /// not vanished.
+    fn away(&mut self, kept: &HashSet<String>) -> Vec<&'a str> {
+        let mut away = mounts::away(
+            self.containers,
+            |key| kept.contains(key),
+            |folder| self.files.iter().any(|file| file.starts_with(folder)),
+        );
+        away.retain(|folder| self.covers.get(folder) == Some(&Cover::Listed));
+        for (key, cover) in &mut self.covers {
+            if away.iter().any(|folder| key.starts_with(folder)) {
+                *cover = Cover::Listed;
+            }
+        }
+        away
     }
 
     /// Marks the known folders that the walk no longer found in a listed one,
@@ -287,3 +311,7 @@ fn is_folder(key: &str) -> bool {
 #[cfg(test)]
 #[path = "look_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "mounts_tests.rs"]
+mod mounts_tests;

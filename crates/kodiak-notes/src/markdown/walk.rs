@@ -17,8 +17,8 @@ use ignore::{DirEntry, Match, WalkBuilder, WalkState};
 
 use super::keys::{key_of, path_of_key};
 use super::rules::{RuleFile, Rules};
-use super::{MarkdownFolder, unreadable};
-use kodiak::source::{Container, Entry, LeftOut, Listing};
+use super::{DeviceOf, MarkdownFolder, unreadable};
+use kodiak::source::{Container, Entry, LeftOut, Listing, mounts};
 use kodiak_base::files::state::FileState;
 use kodiak_text::document::{Version, is_note_extension};
 
@@ -127,6 +127,7 @@ struct Trail {
     root: PathBuf,
     globs: Vec<String>,
     chosen: Override,
+    device: DeviceOf,
     rules: Rules,
     scope: Option<Scope>,
     /// The containers of each folder, by the folder's key.
@@ -195,7 +196,9 @@ impl Trail {
             key: format!("{key}{name}"),
             version: trusted(&FileState::of(metadata), u64::MAX),
         });
-        let containers = folder.into_iter().chain(rules).collect();
+        let mount = is_mount_point(self.device, path) && !key.is_empty();
+        let mark = mount.then(|| mounts::mark(key));
+        let containers = folder.into_iter().chain(rules).chain(mark).collect();
         lock(&self.containers).insert(key.to_owned(), containers);
     }
 }
@@ -208,6 +211,7 @@ impl MarkdownFolder {
             root: self.root.clone(),
             globs: self.options.globs.clone(),
             chosen: self.globs.clone(),
+            device: self.device,
             rules: Rules::default(),
             scope,
             containers: Mutex::default(),
@@ -274,6 +278,10 @@ impl MarkdownFolder {
 
     /// Returns the present version of a container, or `None` if it is gone.
     pub(super) fn container_version(&self, key: &str) -> Option<Version> {
+        if let Some(folder) = mounts::marked(key) {
+            let path = self.root.join(path_of_key(folder));
+            return is_mount_point(self.device, &path).then(|| mounts::mark(folder).version);
+        }
         let metadata = fs::symlink_metadata(self.root.join(path_of_key(key))).ok()?;
         let state = FileState::of(&metadata);
         let is_folder = key.is_empty() || key.ends_with('/');
@@ -320,6 +328,15 @@ impl MarkdownFolder {
                 .map_or_else(|| "could not be read".to_owned(), unreadable),
         })
     }
+}
+
+/// Reports whether another drive is mounted at a folder: it is on another device than
+/// the folder it is in.
+fn is_mount_point(device: DeviceOf, path: &Path) -> bool {
+    let above = path.parent().and_then(device);
+    device(path)
+        .zip(above)
+        .is_some_and(|(own, above)| own != above)
 }
 
 /// Reports whether the walk takes this entry: a folder to enter or a file to

@@ -4,9 +4,8 @@ use std::cell::RefCell;
 
 use crate::document::Version;
 use crate::error::Result;
-use crate::source::Indexed;
 use crate::source::vanished::{self, Effort, Shown};
-use crate::source::{Presence, Source};
+use crate::source::{Indexed, Presence, Source, mounts};
 use crate::store::{Reader, StoredDocument};
 
 /// The state of an indexed document in its source.
@@ -58,11 +57,18 @@ impl<'a> Freshener<'a> {
             return Ok(Freshness::Gone);
         };
         Ok(match source.presence(entry) {
-            Presence::Gone if self.shows_others(&**source)? => Freshness::Gone,
+            Presence::Gone if self.is_gone(&**source, entry)? => Freshness::Gone,
             Presence::Gone | Presence::Unknown => Freshness::Unknown,
             Presence::There(now) if version.differs_from(now) => Freshness::Changed,
             Presence::There(_) => Freshness::Same,
         })
+    }
+
+    /// Returns whether a missing entry is gone: its source shows others, and its drive is
+    /// not away.
+    fn is_gone(&self, source: &'a dyn Source, entry: &str) -> Result<bool> {
+        let containers = || self.store.containers(source.name());
+        Ok(self.shows_others(source)? && !mounts::hides(source, entry, containers)?)
     }
 
     /// Returns whether a source shows any of its indexed entries. Otherwise it may be

@@ -11,6 +11,7 @@ mod draft;
 pub mod fields;
 mod indexed;
 mod look;
+pub mod mounts;
 mod trashed;
 pub mod vanished;
 mod without_tombstones;

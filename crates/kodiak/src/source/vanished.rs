@@ -4,7 +4,8 @@
 //! being restored has no rows yet. Neither means that anything was deleted. So an
 //! entry that is missing counts as deleted only if the source shows another one that
 //! is indexed, at a moment after the first was missed. Everything that notices
-//! deletions asks here: syncs, rebuilds, looks for changes, and the check of hits.
+//! deletions asks here: syncs, rebuilds, looks for changes, and the check of hits. A
+//! drive that is mounted below the root of a source is up to `mounts`.
 
 use std::ops::ControlFlow;
 use std::time::Instant;

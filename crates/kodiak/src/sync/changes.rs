@@ -37,7 +37,8 @@ impl Changes {
 /// indexed version is unknown counts as changed only if its size differs. Fails with
 /// [`Error::SourceEmpty`](crate::Error::SourceEmpty) as a sync does.
 pub fn changes(source: &dyn Source, index: &dyn Reader) -> Result<Changes> {
-    let listing = source.list()?;
+    let mut listing = source.list()?;
+    listing.note_away(&index.containers(source.name())?);
     require_entries(source, &listing, index.documents_of_source(source.name())?)?;
     let compared = compare(listing, index.entry_states(source.name())?);
     let mut changes = Changes::default();
