@@ -10,6 +10,7 @@ pub mod lines;
 pub mod links;
 pub mod markdown;
 pub mod noise;
+mod not_tags;
 pub mod org;
 pub mod plain;
 pub(crate) mod reader;

@@ -7,6 +7,8 @@ use std::collections::HashSet;
 
 use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
 
+use super::not_tags::is_code;
+
 /// The maximum number of words in a tag like `#several words#`. More are a
 /// sentence with two `#`.
 const MAX_WORDS: usize = 4;
@@ -74,7 +76,8 @@ pub fn each_tag<'line>(line: &'line str, heading: bool, mut visit: impl FnMut(&'
                 continue;
             }
             b'#' if may_start(&line[..at], inside_address, heading) => {
-                if let Some((tag, length)) = read_tag(&line[at + 1..]) {
+                let line_start = line[..at].trim().is_empty();
+                if let Some((tag, length)) = read_tag(&line[at + 1..], line_start) {
                     visit(tag, bytes[at + length] == b'#');
                     at += length;
                 }
@@ -166,7 +169,7 @@ fn may_start(before: &str, inside_address: bool, heading: bool) -> bool {
 
 /// Reads the tag that follows a `#`. Returns it with the number of bytes it takes;
 /// `None` if there is no tag.
-fn read_tag(text: &str) -> Option<(&str, usize)> {
+fn read_tag(text: &str, line_start: bool) -> Option<(&str, usize)> {
     if !text.starts_with(is_word) {
         return None;
     }
@@ -177,7 +180,8 @@ fn read_tag(text: &str) -> Option<(&str, usize)> {
     let tag = tag.trim_end_matches(['/', '-']);
     let meaningful = tag.chars().any(char::is_alphanumeric);
     let number = tag.chars().all(char::is_numeric);
-    (meaningful && !number).then_some((tag, length))
+    let is_code = several.is_none() && is_code(tag, line_start, &text[length..]);
+    (meaningful && !number && !is_code).then_some((tag, length))
 }
 
 /// Returns the words up to a closing `#`, if there are few enough and only single
@@ -276,6 +280,11 @@ mod tests {
             "<https://example.org/ #x>",
             "`#code` and ``#more ` #code``",
             "-#x *#x /#x .#x",
+            "#FFFFFF",
+            "the colour #fff, or #d4dde4.",
+            "#include <stdio.h>",
+            "  #ifdef DEBUG",
+            "without #endif",
         ] {
             assert_eq!(tags(line), Vec::<String>::new(), "{line}");
         }
