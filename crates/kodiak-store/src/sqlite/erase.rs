@@ -34,13 +34,7 @@ impl Erasing for SqliteWriter {
         before(EraseStep::Vocabulary);
         self.rebuild_vocabulary()?;
         before(EraseStep::FullText);
-        self.with(|connection| {
-            // Merges everything, and leaves out what was deleted.
-            connection.execute_batch(
-                "INSERT INTO documents_fts (documents_fts) VALUES ('optimize');
-                 INSERT INTO links_fts (links_fts) VALUES ('optimize');",
-            )
-        })?;
+        self.with(merge_full_text)?;
         before(EraseStep::Rewriting);
         self.with(rewrite)?;
         before(EraseStep::Vectors);
@@ -110,9 +104,17 @@ impl SqliteWriter {
     }
 }
 
+/// Merges the parts of the full text, and leaves out what was deleted.
+pub(super) fn merge_full_text(connection: &Connection) -> rusqlite::Result<()> {
+    connection.execute_batch(
+        "INSERT INTO documents_fts (documents_fts) VALUES ('optimize');
+         INSERT INTO links_fts (links_fts) VALUES ('optimize');",
+    )
+}
+
 /// Writes the whole file anew. The copy is made in a file, not in memory, because
 /// an index may be larger than that.
-fn rewrite(connection: &Connection) -> rusqlite::Result<()> {
+pub(super) fn rewrite(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch("PRAGMA temp_store = FILE; VACUUM; PRAGMA temp_store = MEMORY;")
 }
 

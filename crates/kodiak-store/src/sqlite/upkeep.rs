@@ -1,8 +1,9 @@
 //! What is derived from the documents: their full text, counts, and the automaton of
 //! all words.
 
-use super::SqliteWriter;
 use super::counts::Counts;
+use super::erase::{merge_full_text, rewrite};
+use super::{BUSY, SqliteWriter, log};
 use crate::{Transactions, Upkeep};
 use kodiak_base::error::Result;
 use kodiak_text::terms::TermIndexer;
@@ -11,11 +12,38 @@ use kodiak_text::terms::TermIndexer;
 /// rebuilt.
 const MAX_UNMERGED_WORDS: u64 = 2_000;
 
+/// The number of unused bytes, and their share of the file as a divisor, from which the
+/// file is written anew. Less is used up by the next notes.
+const MAX_UNUSED_BYTES: u64 = 1 << 20;
+const MAX_UNUSED_SHARE: u64 = 4;
+
 impl Upkeep for SqliteWriter {
     fn optimize(&mut self) -> Result<()> {
         self.with(|connection| {
             connection.execute_batch("PRAGMA optimize; PRAGMA wal_checkpoint(PASSIVE);")
         })
+    }
+
+    fn wastes_space(&mut self) -> Result<bool> {
+        self.with(|connection| {
+            let number = |name: &str| -> rusqlite::Result<u64> {
+                connection.query_row(&format!("PRAGMA {name}"), [], |row| row.get(0))
+            };
+            let (unused, all) = (number("freelist_count")?, number("page_count")?);
+            let bytes = unused * number("page_size")?;
+            Ok(bytes > MAX_UNUSED_BYTES && unused > all / MAX_UNUSED_SHARE)
+        })
+    }
+
+    fn compact(&mut self) -> Result<()> {
+        self.with(|connection| connection.execute("DELETE FROM terms WHERE documents <= 0", []))?;
+        self.rebuild_vocabulary()?;
+        self.with(merge_full_text)?;
+        self.with(rewrite)?;
+        // Until the log is empty, the file keeps its length. If another process reads it
+        // at this moment, the next writer shortens it.
+        self.with(|connection| log::empty_log(connection, BUSY))?;
+        self.remake_vectors()
     }
 
     fn refresh_vocabulary(&mut self) -> Result<()> {

@@ -14,6 +14,18 @@ pub trait Upkeep {
     /// Rebuilds the vocabulary for spelling corrections.
     fn rebuild_vocabulary(&mut self) -> Result<()>;
 
+    /// Reports whether so much of the index is unused that [`Upkeep::compact`] is worth
+    /// its time.
+    fn wastes_space(&mut self) -> Result<bool> {
+        Ok(false)
+    }
+
+    /// Gives unused space back to the system. Takes as long as copying the index. Not
+    /// allowed inside a transaction.
+    fn compact(&mut self) -> Result<()> {
+        Ok(())
+    }
+
     /// Rebuilds everything that is derived from the documents. Not allowed
     /// inside a transaction.
     fn repair(&mut self) -> Result<()>;

@@ -53,6 +53,17 @@ pub enum Event<'a> {
         /// The number of documents it keeps.
         kept: u64,
     },
+    /// A source is being removed from the index.
+    Removing {
+        /// Its name.
+        source: &'a str,
+        /// The number of entries that are removed.
+        removed: usize,
+        /// The number of entries that it had.
+        entries: usize,
+    },
+    /// The index is written anew, to give unused space back to the system.
+    Compacting,
     /// A source that is no longer registered was removed from the index.
     SourceForgotten {
         /// Its name.

@@ -4,7 +4,7 @@ use super::{Engine, Event, Job, View, leave_out};
 use crate::access::{Capability, Guard};
 use crate::error::{Error, Result};
 use crate::source::{Source, WithoutTombstones};
-use crate::store::{Filter, Writer};
+use crate::store::{EntryRow, Filter, Writer};
 use crate::sync::{self, Progress, Report};
 
 /// The result of syncing several sources.
@@ -172,7 +172,14 @@ impl Engine {
         }
         // A source may have documents of other projects.
         guard.require_all_projects()?;
-        self.write(job, |writer| forget(writer, name))
+        self.write(job, |writer| {
+            forget(writer, name, job)?;
+            if writer.wastes_space()? {
+                job.tell(Event::Compacting);
+                writer.compact()?;
+            }
+            Ok(())
+        })
     }
 
     /// Returns the identity whose vectors survive a rebuild: that of the model
@@ -280,7 +287,7 @@ impl Engine {
             if is_later || known.contains(&indexed.name) || !guard.admits(&indexed.name) {
                 continue;
             }
-            forget(writer, &indexed.name)?;
+            forget(writer, &indexed.name, job)?;
             job.tell(Event::SourceForgotten {
                 source: &indexed.name,
                 documents: indexed.documents,
@@ -307,13 +314,30 @@ fn announce(job: &Job<'_>, source: &dyn Source, report: &Report) {
     });
 }
 
-fn forget(writer: &mut dyn Writer, name: &str) -> Result<()> {
+fn forget(writer: &mut dyn Writer, name: &str, job: &Job<'_>) -> Result<()> {
     writer.begin()?;
-    if let Err(error) = writer.remove_source(name) {
+    let removed = remove_entries(writer, name, job);
+    if let Err(error) = removed.and_then(|()| writer.remove_source(name)) {
         writer.roll_back()?;
         return Err(error);
     }
     writer.commit()?;
     writer.refresh_vocabulary()?;
     writer.optimize()
+}
+
+/// Removes the entries of a source one by one, because a large source takes long.
+fn remove_entries(writer: &mut dyn Writer, source: &str, job: &Job<'_>) -> Result<()> {
+    let states = writer.reader().entry_states(source)?;
+    let rows: Vec<EntryRow> = states.into_values().filter_map(|state| state.row).collect();
+    let entries = rows.len();
+    for (removed, row) in rows.into_iter().enumerate() {
+        job.tell(Event::Removing {
+            source,
+            removed,
+            entries,
+        });
+        writer.remove_entry(source, row)?;
+    }
+    Ok(())
 }
