@@ -77,7 +77,11 @@ pub(super) fn run(arguments: &SearchArguments, context: &Context<'_>) -> anyhow:
 
     let output = context.output;
     printing::print(answer, &arguments.printing, &config, output, |answer| {
-        let excluded = || excluded::reason(arguments, &request, everything, &engine);
+        let excluded = || excluded::reason(arguments, answer, &request, everything, &engine);
+        if arguments.printing.explain && !answer.filters.is_empty() {
+            let filters = excluded::filters(answer).join(" ");
+            output.notice(&format!("only notes with {filters}"));
+        }
         print_notices(answer, &engine, excluded, output)
     })
 }

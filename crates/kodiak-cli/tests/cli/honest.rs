@@ -215,6 +215,11 @@ fn a_search_for_nothing_lists_the_newest() {
         assert_eq!(desk.found(query), ["new.md", "old.md"], "{query:?}");
     }
     assert_eq!(desk.run(&["search", "?!"]).code, Some(1));
+    let said = "nothing was asked for: these are the notes that changed last\n";
+    for query in [&["search"][..], &["search", ""]] {
+        assert_eq!(desk.ok(query).stderr, said, "{query:?}");
+    }
+    assert_eq!(desk.ok(&["search", "--path", "n"]).stderr, "");
     let token = token(&desk, &["laptop"]);
     let served = Served::start(&desk, &["--tools", "default,notes,memory"]);
     let titles = |hits: &serde_json::Value| -> Vec<String> {
@@ -222,6 +227,15 @@ fn a_search_for_nothing_lists_the_newest() {
         hits.map(|hit| hit["title"].as_str().unwrap().to_owned())
             .collect()
     };
+    let unasked = served.call(&token, "search", &json!({}));
+    assert_eq!(
+        titles(&unasked["structuredContent"]["hits"]),
+        ["New", "Old"],
+        "{unasked}"
+    );
+    let posted = served.post("/api/search", &token, &json!({})).json();
+    assert_eq!(titles(&posted["hits"]), ["New", "Old"]);
+    assert_eq!(posted["notice_codes"], json!(["nothing-asked"]));
     for query in ["", "  ", "*"] {
         let found = served.call(&token, "search", &json!({"query": query}));
         assert_eq!(

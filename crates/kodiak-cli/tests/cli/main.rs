@@ -19,6 +19,7 @@ mod desk;
 mod dialect;
 mod encodings;
 mod eval;
+mod filters;
 mod formats;
 mod get;
 mod honest;

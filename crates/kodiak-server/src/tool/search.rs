@@ -19,9 +19,8 @@ pub(super) const SEARCH: Tool = Tool {
         Parameter::new(
             "query",
             Kind::Text,
-            "Words or a question; \"phrase\", -word, title:word work. Empty: the newest",
-        )
-        .required(),
+            "Words or a question; \"phrase\", -word, title:word, path:dir, after:7d work. Empty: the newest",
+        ),
         SOURCES,
         PROJECT,
         Parameter::new("tags", Kind::Texts, "All of these"),

@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde::ser::{SerializeSeq, Serializer};
 
 use super::card::Card;
+use super::filters::QueryFilter;
 use super::intent::Intent;
 use super::notices::{Completeness, Notices};
 use crate::source::TurnDetails;
@@ -17,6 +18,9 @@ use crate::store::Row;
 pub struct Answer {
     /// The query as typed.
     pub query: String,
+    /// The filters that the query has, as they were understood.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub filters: Vec<QueryFilter>,
     /// The query with its misspelt words corrected, if there were any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub corrected: Option<String>,

@@ -20,6 +20,15 @@ pub enum Caveat {
         /// The number of words that were looked for.
         words: usize,
     },
+    /// The query is empty and nothing limits the search, so it lists documents.
+    NothingAsked,
+    /// A filter in the query could not be read, so its words were looked for.
+    FilterNotUnderstood {
+        /// The filter as typed.
+        filter: String,
+        /// Why not.
+        reason: String,
+    },
     /// A quoted phrase occurs nowhere, so its words were looked for.
     PhraseNotFound {
         /// The phrase.
@@ -191,6 +200,8 @@ impl Caveat {
     pub fn code(&self) -> &'static str {
         match self {
             Self::QueryTruncated { .. } => "query-truncated",
+            Self::NothingAsked => "nothing-asked",
+            Self::FilterNotUnderstood { .. } => "filter-not-understood",
             Self::PhraseNotFound { .. } => "phrase-not-found",
             Self::PrefixTooShort { .. } => "prefix-too-short",
             Self::FullTextFailed { .. } => "full-text-failed",
@@ -236,6 +247,8 @@ impl Caveat {
             | Self::PartlyEmbedded { .. }
             | Self::DocumentsGone { .. }
             | Self::RelevanceUnknown { .. }
+            | Self::NothingAsked
+            | Self::FilterNotUnderstood { .. }
             | Self::PhraseNotFound { .. }
             | Self::Uncertain(_)
             | Self::BelowMinRelevance { .. }
@@ -316,6 +329,12 @@ impl Caveat {
         match self {
             Self::QueryTruncated { words } => {
                 format!("the query is too long: only its first {words} words were looked for")
+            }
+            Self::NothingAsked => {
+                "nothing was asked for: these are the notes that changed last".to_owned()
+            }
+            Self::FilterNotUnderstood { filter, reason } => {
+                format!("\"{filter}\" was searched for as words: {reason}")
             }
             Self::PhraseNotFound { phrase } => {
                 format!("no note has the phrase \"{phrase}\"; its words were searched for instead")

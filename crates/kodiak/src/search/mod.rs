@@ -9,7 +9,7 @@
 //! before it and returns its own, with caveats for the answer. No stage sees the
 //! answer itself.
 //!
-//! * `plan`, `query`, `token`, `intent`, `complete`, `typo`, `address`, `surface`: the
+//! * `filters`, `plan`, `query`, `token`, `intent`, `complete`, `typo`, `address`, `surface`: the
 //!   query, parsed, completed, corrected and routed;
 //! * `retrieve`: both retrievers as the plan asks for them, and their join;
 //! * `lexicon`, `watch`, `desk`: what was asked and read of the store, in few calls;
@@ -33,6 +33,7 @@ mod complete;
 mod context;
 mod desk;
 mod duplicates;
+mod filters;
 mod forms;
 mod freshness;
 mod inspect;
@@ -77,6 +78,7 @@ pub use crate::source::TurnDetails;
 pub use answer::{Answer, Duplicate, ExplainedTerm, Explanation, Hit, Retrievers, Suggestion};
 pub use card::Card;
 pub use caveat::{Caveat, NotIndexed, NotLookedFor, SemanticAbsence};
+pub use filters::{QueryFilter, words_of};
 pub use freshness::Freshness;
 pub use intent::Intent;
 pub use lookup::{Excerpt, Found, Named};
@@ -198,6 +200,7 @@ impl<'a> Searching<'a> {
         drop(snapshot);
         Ok(Answer {
             query: self.request.query.clone(),
+            filters: Vec::new(),
             corrected: plan.corrected,
             completed: plan.completed,
             intent: plan.intent,

@@ -74,7 +74,11 @@ impl Plan {
                 },
                 limits,
                 unwanted: Vec::new(),
-                caveats: Vec::new(),
+                caveats: if wordless && request.is_open() {
+                    vec![Caveat::NothingAsked]
+                } else {
+                    Vec::new()
+                },
             });
         }
         let mut caveats = if request.exact {

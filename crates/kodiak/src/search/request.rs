@@ -67,6 +67,11 @@ impl Default for Request {
 }
 
 impl Request {
+    /// Reports whether it has neither a query nor a filter.
+    pub(super) fn is_open(&self) -> bool {
+        self.query.trim().is_empty() && self.filter == Filter::default()
+    }
+
     /// Creates a request for the ten best documents, searched as suits the query.
     pub fn new(query: impl Into<String>) -> Self {
         Self {

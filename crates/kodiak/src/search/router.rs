@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::complete::Completer;
 use super::desk::Desk;
+use super::filters::Filtered;
 use super::lexical::LexicalRetriever;
 use super::lexicon::Lexicon;
 use super::lookup::{Found, Lookup, Named};
@@ -154,8 +155,9 @@ impl<'a> Router<'a> {
     /// Answers a request. No query is an error, however odd.
     pub fn search(&self, request: &Request) -> Result<Answer> {
         self.guard.require(Capability::Search)?;
-        let filter = self.guard.narrow(&request.filter);
-        Searching {
+        let filtered = Filtered::of(request, &self.guard, self.sources);
+        let filter = self.guard.narrow(&filtered.request.filter);
+        let mut answer = Searching {
             lexicon: RefCell::new(Rc::new(Lexicon::new(
                 self.store(),
                 filter.clone(),
@@ -163,11 +165,13 @@ impl<'a> Router<'a> {
             ))),
             desk: RefCell::new(Rc::new(Desk::new(self.store(), &filter))),
             router: self,
-            request,
+            request: &filtered.request,
             filter,
             started: Instant::now(),
         }
-        .answer()
+        .answer()?;
+        filtered.describe(request, &mut answer);
+        Ok(answer)
     }
 
     /// Finds a document by id, address, path or title.

@@ -58,6 +58,7 @@ impl Router<'_> {
         Ok(Answer {
             intent: Intent::of(&document.title),
             query: document.title,
+            filters: Vec::new(),
             corrected: None,
             completed: None,
             retrievers: outcome.retrievers,

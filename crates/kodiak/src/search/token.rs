@@ -157,7 +157,7 @@ pub(super) fn tokens(text: &str) -> Vec<Token> {
 
 /// Reads the token at the start of `text`: up to the next space or parenthesis, or
 /// a whole phrase. Returns it with the rest of the text.
-fn unit_or_operator(text: &str) -> (Option<Token>, &str) {
+pub(super) fn unit_or_operator(text: &str) -> (Option<Token>, &str) {
     let mut unit = Unit::default();
     let mut rest = text;
     if let Some(after) = rest.strip_prefix('-')
@@ -221,7 +221,7 @@ fn is_prefix(word: &str) -> bool {
 /// Returns the phrase in double or single quotes at the start of `text`, and the
 /// rest of the text. A single quote closes only before a space, a closing
 /// parenthesis or the end, so that an apostrophe does not.
-fn quoted(text: &str) -> Option<(&str, &str)> {
+pub(super) fn quoted(text: &str) -> Option<(&str, &str)> {
     let quote = text.chars().next().filter(|c| matches!(c, '"' | '\''))?;
     let inside = &text[1..];
     let close = inside.char_indices().find(|&(at, character)| {

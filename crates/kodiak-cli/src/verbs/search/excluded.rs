@@ -2,7 +2,7 @@
 
 use kodiak::Engine;
 use kodiak::access::Guard;
-use kodiak::search::Request;
+use kodiak::search::{Answer, QueryFilter, Request, words_of};
 use kodiak::store::Filter;
 
 use crate::arguments::SearchArguments;
@@ -12,11 +12,13 @@ use crate::output::phrases::counted;
 /// the query. `everything` is the filter without what was typed.
 pub(super) fn reason(
     arguments: &SearchArguments,
+    answer: &Answer,
     request: &Request,
     everything: Filter,
     engine: &Engine,
 ) -> Option<String> {
-    let typed = typed(arguments);
+    let in_query = filters(answer);
+    let typed = [typed(arguments), in_query.clone()].concat();
     if typed.is_empty() {
         return None;
     }
@@ -32,15 +34,27 @@ pub(super) fn reason(
         let answer = engine.search(&Guard::local(), &request).ok()?;
         Some((!answer.hits.is_empty()).then_some(answer.total as u64))
     };
-    if count("", request.filter.clone())?.is_none() {
+    if count(&in_query.join(" "), request.filter.clone())?.is_none() {
         return Some(format!("no note passes {typed}"));
     }
-    let matching = count(&request.query, everything)??;
+    let matching = count(&words_of(&request.query), everything)??;
     let notes = match matching {
         1 => "1 note matches".to_owned(),
         _ => format!("{} match", counted(matching, "note")),
     };
     Some(format!("{notes} without {typed}"))
+}
+
+/// Returns the filters that the query has.
+pub(super) fn filters(answer: &Answer) -> Vec<String> {
+    let shown = |filter: &QueryFilter| {
+        let QueryFilter { field, value, .. } = filter;
+        match value.contains(char::is_whitespace) {
+            true => format!("{field}:\"{value}\""),
+            false => format!("{field}:{value}"),
+        }
+    };
+    answer.filters.iter().map(shown).collect()
 }
 
 /// Returns the filters as they were typed.

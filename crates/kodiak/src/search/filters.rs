@@ -1,0 +1,331 @@
+//! Filters in a query: `path:`, `source:`, `kind:`, `after:` and `before:`.
+//!
+//! They mean the same as the options of these names, and hold for the whole query wherever
+//! they stand. They only narrow what the request and the guard allow. A filter that cannot
+//! be read is searched for as words, with a caveat, because every string is a query.
+
+use serde::Serialize;
+
+use super::token::{quoted, unit_or_operator};
+use super::{Answer, Caveat, Mode, Request};
+use crate::access::Guard;
+use crate::date;
+use crate::document::Timestamp;
+use crate::source::Source;
+use crate::store::Filter;
+
+/// A filter that a query has, as it was understood.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct QueryFilter {
+    /// What it is about: `path`, `source`, `kind`, `after` or `before`.
+    pub field: &'static str,
+    /// Its value as typed.
+    pub value: String,
+    /// The moment that a date means.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub date: Option<String>,
+}
+
+/// The names of filters in a query, and the fields that they mean.
+const NAMES: [(&str, Field); 6] = [
+    ("path:", Field::Path),
+    ("file:", Field::Path),
+    ("source:", Field::Source),
+    ("kind:", Field::Kind),
+    ("after:", Field::After),
+    ("before:", Field::Before),
+];
+
+/// A source that does not exist: a filter with it admits nothing.
+const NO_SOURCE: &str = "";
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Field {
+    Path,
+    Source,
+    Kind,
+    After,
+    Before,
+}
+
+impl Field {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Path => "path",
+            Self::Source => "source",
+            Self::Kind => "kind",
+            Self::After => "after",
+            Self::Before => "before",
+        }
+    }
+}
+
+/// A filter as it stands in a query.
+struct Written<'q> {
+    text: &'q str,
+    negated: bool,
+    field: Field,
+    value: &'q str,
+}
+
+/// A part of a query.
+enum Part<'q> {
+    Filter(Written<'q>),
+    Other(&'q str),
+}
+
+/// Splits a query into its filters and what is between them.
+fn parts(query: &str) -> Vec<Part<'_>> {
+    let mut parts = Vec::new();
+    let (mut begun, mut at) = (0, 0);
+    while let Some(character) = query[at..].chars().next() {
+        let rest = &query[at..];
+        if character.is_whitespace() || matches!(character, '(' | ')') {
+            at += character.len_utf8();
+            continue;
+        }
+        if let Some(filter) = filter_at(rest) {
+            parts.push(Part::Other(&query[begun..at]));
+            at += filter.text.len();
+            begun = at;
+            parts.push(Part::Filter(filter));
+            continue;
+        }
+        let (_, after) = unit_or_operator(rest);
+        // Every unit has a length. One that had none would never end this.
+        at = (query.len() - after.len()).max(at + character.len_utf8());
+    }
+    parts.push(Part::Other(&query[begun..]));
+    parts
+}
+
+/// Returns the filter that `text` begins with.
+fn filter_at(text: &str) -> Option<Written<'_>> {
+    let positive = text.strip_prefix('-').unwrap_or(text);
+    let begins = |name: &str| {
+        let beginning = positive.get(..name.len());
+        beginning.is_some_and(|it| it.eq_ignore_ascii_case(name))
+    };
+    let (name, field) = *NAMES.iter().find(|(name, _)| begins(name))?;
+    let typed = &positive[name.len()..];
+    let (value, after) = quoted(typed).unwrap_or_else(|| {
+        let ends = |c: char| c.is_whitespace() || matches!(c, '(' | ')' | '"');
+        typed.split_at(typed.find(ends).unwrap_or(typed.len()))
+    });
+    // `file:///etc/hosts` is an address.
+    if value.trim().is_empty() || value.starts_with("//") {
+        return None;
+    }
+    Some(Written {
+        text: &text[..text.len() - after.len()],
+        negated: positive.len() < text.len(),
+        field,
+        value: value.trim(),
+    })
+}
+
+/// Returns a query without its filters.
+pub fn words_of(query: &str) -> String {
+    read(query).words
+}
+
+/// What a query was read as.
+#[derive(Debug, Default)]
+struct Reading {
+    /// The query without its filters.
+    words: String,
+    /// The filters as typed.
+    typed: Vec<String>,
+    filters: Vec<QueryFilter>,
+    /// The moments of the dates, one for each filter.
+    dates: Vec<Option<Timestamp>>,
+    caveats: Vec<Caveat>,
+}
+
+fn read(query: &str) -> Reading {
+    let mut reading = Reading::default();
+    for part in parts(query) {
+        let filter = match part {
+            Part::Filter(filter) => filter,
+            Part::Other(text) => {
+                reading.words.push_str(text);
+                continue;
+            }
+        };
+        let date = match filter.field {
+            Field::After | Field::Before => date::parse_limit(filter.value).map(Some),
+            Field::Path | Field::Source | Field::Kind => Ok(None),
+        };
+        let reason = match &date {
+            _ if filter.negated => Some("a filter cannot be excluded".to_owned()),
+            Err(error) => Some(error.to_string()),
+            Ok(_) => None,
+        };
+        if let Some(reason) = reason {
+            reading.words.push_str(filter.text);
+            reading.caveats.push(Caveat::FilterNotUnderstood {
+                filter: filter.text.to_owned(),
+                reason,
+            });
+            continue;
+        }
+        let date = date.unwrap_or_default();
+        reading.typed.push(filter.text.to_owned());
+        reading.dates.push(date);
+        reading.filters.push(QueryFilter {
+            field: filter.field.name(),
+            value: filter.value.to_owned(),
+            date: date.map(date::format),
+        });
+        // What was apart stays apart.
+        reading.words.push(' ');
+    }
+    if reading.filters.is_empty() {
+        query.clone_into(&mut reading.words);
+    }
+    reading
+}
+
+/// A request whose query was read.
+pub(super) struct Filtered {
+    /// The request without filters in its query.
+    pub(super) request: Request,
+    reading: Reading,
+}
+
+impl Filtered {
+    /// Reads the filters in the query of a request. Where text is matched literally, there
+    /// are none.
+    pub(super) fn of(request: &Request, guard: &Guard, sources: &[Box<dyn Source>]) -> Self {
+        let reading = match request.mode {
+            Mode::Like => Reading {
+                words: request.query.clone(),
+                ..Reading::default()
+            },
+            _ => read(&request.query),
+        };
+        let names = sources.iter().map(|source| source.name());
+        // For a caller that is restricted to a project, other sources do not exist.
+        let names = names.filter(|name| guard.project().is_none() && guard.admits(name));
+        let mut filter = request.filter.clone();
+        reading.narrow(&mut filter, &names.collect::<Vec<_>>());
+        let request = Request {
+            query: reading.words.clone(),
+            filter,
+            ..request.clone()
+        };
+        Self { request, reading }
+    }
+
+    /// Says in the answer what was understood.
+    pub(super) fn describe(self, asked: &Request, answer: &mut Answer) {
+        let Reading { typed, filters, .. } = self.reading;
+        let with_filters = |text: &mut String| {
+            *text = [&[text.trim().to_owned()], &typed[..]].concat().join(" ");
+        };
+        if !filters.is_empty() {
+            answer.query.clone_from(&asked.query);
+            answer.corrected.iter_mut().for_each(with_filters);
+            answer.completed.iter_mut().for_each(with_filters);
+            answer.filters = filters;
+        }
+        answer.notices.0.splice(..0, self.reading.caveats);
+    }
+}
+
+impl Reading {
+    /// Narrows a filter to what the query admits.
+    fn narrow(&self, filter: &mut Filter, sources: &[&str]) {
+        let values = |field: Field| -> Vec<String> {
+            let filters = self.filters.iter();
+            let of_field = filters.filter(|filter| filter.field == field.name());
+            of_field.map(|filter| filter.value.clone()).collect()
+        };
+        let mut is_possible = narrow_list(&mut filter.sources, values(Field::Source));
+        is_possible &= narrow_list(&mut filter.kinds, values(Field::Kind));
+        let (named, paths) = located(&values(Field::Path), sources);
+        is_possible &= narrow_list(&mut filter.sources, named);
+        is_possible &= narrow_paths(&mut filter.paths, paths);
+        for (read, date) in self.filters.iter().zip(&self.dates) {
+            let Some(date) = *date else { continue };
+            if read.field == Field::After.name() {
+                filter.after = Some(filter.after.map_or(date, |given| given.max(date)));
+            } else {
+                filter.before = Some(filter.before.map_or(date, |given| given.min(date)));
+            }
+        }
+        if !is_possible {
+            filter.sources = vec![NO_SOURCE.to_owned()];
+        }
+    }
+}
+
+/// Narrows a list of which any is allowed; an empty one sets no limit. Returns whether
+/// anything is still allowed.
+fn narrow_list(allowed: &mut Vec<String>, asked: Vec<String>) -> bool {
+    if asked.is_empty() {
+        return true;
+    }
+    if allowed.is_empty() {
+        *allowed = asked;
+        return true;
+    }
+    allowed.retain(|one| asked.contains(one));
+    !allowed.is_empty()
+}
+
+/// Narrows a list of beginnings as [`narrow_list`] does: what begins with one of each list
+/// is allowed.
+fn narrow_paths(allowed: &mut Vec<String>, asked: Vec<String>) -> bool {
+    if asked.is_empty() {
+        return true;
+    }
+    if allowed.is_empty() {
+        *allowed = asked;
+        return true;
+    }
+    let both = |one: &String| -> Vec<String> {
+        let longer = |other: &String| match () {
+            () if other.starts_with(one.as_str()) => Some(other.clone()),
+            () if one.starts_with(other.as_str()) => Some(one.clone()),
+            () => None,
+        };
+        asked.iter().filter_map(longer).collect()
+    };
+    *allowed = allowed.iter().flat_map(both).collect();
+    !allowed.is_empty()
+}
+
+/// Returns the sources and the beginnings of paths within them that are meant. A path may
+/// begin with the name of its source, as paths are shown. Sources limit all paths, so they
+/// count only if every path has one.
+fn located(typed: &[String], sources: &[&str]) -> (Vec<String>, Vec<String>) {
+    let (mut named, mut paths) = (Vec::new(), Vec::new());
+    for path in typed {
+        let path = path.strip_prefix("./").unwrap_or(path);
+        let path = path.strip_suffix('*').unwrap_or(path);
+        let inside = sources.iter().find_map(|source| {
+            let inside = path.strip_prefix(source)?.strip_prefix('/')?;
+            Some(((*source).to_owned(), inside.to_owned()))
+        });
+        match inside {
+            Some((source, inside)) => {
+                named.push(source);
+                paths.push(inside);
+            }
+            None => paths.push(path.to_owned()),
+        }
+    }
+    if named.len() < paths.len() {
+        named.clear();
+    }
+    // The beginning of everything.
+    if paths.iter().any(String::is_empty) {
+        paths.clear();
+    }
+    (named, paths)
+}
+
+#[cfg(test)]
+#[path = "filters_tests.rs"]
+mod tests;
