@@ -77,6 +77,13 @@ pub(crate) struct RegisteredSource {
     pub(crate) transcripts: Option<TranscriptSettings>,
 }
 
+impl RegisteredSource {
+    /// Reports whether notes or memories may be written to it.
+    pub(crate) fn is_writable(&self) -> bool {
+        self.writable || self.kind.is_memory()
+    }
+}
+
 #[expect(
     clippy::trivially_copy_pass_by_ref,
     reason = "serde passes a reference"

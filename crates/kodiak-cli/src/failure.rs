@@ -191,7 +191,7 @@ pub(crate) fn library_hints(error: &Error) -> Vec<String> {
         Error::RecordTaken { .. } => {
             one("records are never changed: give the new one a higher version")
         }
-        Error::NotMemories { .. } => one("`kodiak sources` lists the kind of each source"),
+        Error::NotMemories { .. } => one("`kodiak status` shows the kind of each source"),
         Error::BadTag { .. } => one("write tags such as cooking or cooking/soup"),
         Error::KeyTaken { .. } => one("rename or delete that note first"),
         Error::Watch { .. } => one(

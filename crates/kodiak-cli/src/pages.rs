@@ -171,7 +171,7 @@ pub(crate) fn unwritable(config: &Config, name: &str) -> anyhow::Error {
         Some(source) if source.kind == Kind::Sessions => {
             let quoted = quoted(source);
             format!(
-                "`kodiak ingest` adds records; to allow it, run `kodiak add --sessions {quoted} --writable`"
+                "`kodiak sessions add` adds records; to allow it, run `kodiak add --sessions {quoted} --writable`"
             )
         }
         Some(source) if source.kind.is_memory() => {

@@ -1,18 +1,31 @@
-//! The arguments of `kodiak brain` and `kodiak ingest`.
+//! The arguments of `kodiak sessions`.
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, Subcommand};
 
-/// `kodiak brain`.
+/// `kodiak sessions`.
+#[derive(Debug, Subcommand)]
+#[command(after_help = "\
+Records say what a session did, decided and learned. `kodiak add --sessions FOLDER` adds
+a folder of them, and `kodiak add --transcripts` the transcripts of coding agents, which
+`kodiak search` finds.")]
+pub(crate) enum SessionsVerb {
+    /// Ask what was done, decided and learned
+    Ask(Box<BrainArguments>),
+    /// Add records from files or standard input
+    Add(IngestArguments),
+}
+
+/// `kodiak sessions ask`.
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 #[command(after_help = "\
 Examples:
-  kodiak brain what did we learn about caching
-  kodiak brain flaky tests --project ~/src/api --after 3m
-  kodiak brain --lessons -n 20           what most sessions have taught
-  kodiak brain --similar 9f2c4e1ab0d37756
+  kodiak sessions ask what did we learn about caching
+  kodiak sessions ask flaky tests --project ~/src/api --after 3m
+  kodiak sessions ask --lessons -n 20         what most sessions have taught
+  kodiak sessions ask --similar 9f2c4e1ab0d37756
 
 Sessions are found by meaning. If none is near enough, their words are searched.")]
 pub(crate) struct BrainArguments {
@@ -25,13 +38,13 @@ pub(crate) struct BrainArguments {
     /// Find the sessions most similar to a session, given by its id, or to a text
     #[arg(long)]
     pub(crate) similar: bool,
-    /// List the lessons of all sessions; those that say the same are one
+    /// List the lessons of all sessions; similar ones are merged
     #[arg(long, conflicts_with_all = ["question", "similar", "quirks"])]
     pub(crate) lessons: bool,
-    /// List what was noticed about models; what says the same is one
+    /// List what was noticed about models; similar ones are merged
     #[arg(long, conflicts_with_all = ["question", "similar"])]
     pub(crate) quirks: bool,
-    /// The distance from which on a session counts as unrelated, from 0 to 2 [default: the config's `brain.threshold`, otherwise the model's own]
+    /// Sessions farther than this count as unrelated, from 0 to 2 [default: the config's `brain.threshold`, otherwise the model's own]
     #[arg(long, value_name = "DISTANCE", value_parser = distance)]
     pub(crate) threshold: Option<f64>,
     /// Forget the remembered questions that contain TEXT, or all of them
@@ -47,9 +60,14 @@ pub(crate) struct BrainArguments {
     /// Only sessions from this source; repeat to include several
     #[arg(long = "source", value_name = "NAME", help_heading = "Where to look")]
     pub(crate) sources: Vec<String>,
-    /// Only sessions of this type, such as debugging; repeat to include several
-    #[arg(long = "type", value_name = "TYPE", help_heading = "Where to look")]
-    pub(crate) types: Vec<String>,
+    /// Only sessions of this category, such as debugging; repeat to include several
+    #[arg(
+        long = "category",
+        aliases = ["type", "kind"],
+        value_name = "CATEGORY",
+        help_heading = "Where to look"
+    )]
+    pub(crate) categories: Vec<String>,
     /// Only sessions that ended like this: success, partial, failed or abandoned
     #[arg(long, value_name = "OUTCOME", help_heading = "Where to look")]
     pub(crate) outcome: Option<String>,
@@ -64,12 +82,12 @@ pub(crate) struct BrainArguments {
     pub(crate) json: bool,
 }
 
-/// `kodiak ingest`.
+/// `kodiak sessions add`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  kodiak ingest - < node.json            one record
-  kodiak ingest nodes.jsonl more.jsonl   a record on each line
+  kodiak sessions add - < node.json            one record
+  kodiak sessions add nodes.jsonl more.jsonl   a record on each line
 
 A record is written to the folder of its source, indexed and embedded. Without a
 source for records, one is made: in the folder that KODIAK_SESSIONS or `sessions`

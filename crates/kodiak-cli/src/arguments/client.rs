@@ -25,7 +25,7 @@ pub(crate) struct InstallClientArguments {
     #[arg(long)]
     pub(crate) write: bool,
     /// The file to enter it into [default: the client's own, for all projects]
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
     /// The name of the server in the client
     #[arg(long, value_name = "NAME", default_value = "kodiak")]

@@ -1,35 +1,35 @@
-//! The arguments of `kodiak mcp` that are about serving over HTTP.
+//! The arguments of `kodiak serve` that are about HTTP.
 
 use std::net::{Ipv4Addr, SocketAddr};
 
 use clap::Args;
 
+/// The heading of these options.
+pub(super) const HEADING: &str = "Over HTTP";
+
 /// How a server is reached over HTTP.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Over HTTP")]
+#[command(next_help_heading = HEADING)]
 pub(crate) struct HttpArguments {
-    /// Serve many clients over HTTP at this address, such as 127.0.0.1:7700, instead of one
-    #[arg(long, value_name = "ADDRESS", value_parser = address, conflicts_with_all = ["note_create", "idle"])]
-    pub(crate) http: Option<SocketAddr>,
-    /// Let everybody on this machine in without a token, for reading
-    #[arg(long, requires = "http", conflicts_with = "allow_write")]
+    /// Let every user of this machine in without a token, for reading
+    #[arg(long, conflicts_with = "allow_write")]
     pub(crate) no_token: bool,
     /// A name by which clients call the server; repeat for several [default: localhost and its address]
-    #[arg(long = "allow-host", value_name = "NAME", requires = "http")]
+    #[arg(long = "allow-host", value_name = "NAME")]
     pub(crate) hosts: Vec<String>,
     /// A web page's origin, such as <https://app.example>, that may call; repeat for several [default: its own]
-    #[arg(long = "allow-origin", value_name = "ORIGIN", requires = "http", value_parser = origin)]
+    #[arg(long = "allow-origin", value_name = "ORIGIN", value_parser = origin)]
     pub(crate) origins: Vec<String>,
     /// The time for one request [default: 30]
-    #[arg(long, value_name = "SECONDS", requires = "http", value_parser = clap::value_parser!(u64).range(1..=3600))]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub(crate) request_timeout: Option<u64>,
     /// The number of requests that may wait for their turn; more are refused [default: 256]
-    #[arg(long, value_name = "N", requires = "http", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(crate) max_waiting: Option<u32>,
 }
 
 /// Parses an address; a port alone is one of this machine only.
-fn address(text: &str) -> Result<SocketAddr, String> {
+pub(super) fn address(text: &str) -> Result<SocketAddr, String> {
     let local = text.strip_prefix("localhost:").unwrap_or(text);
     if let Ok(port) = local.parse() {
         return Ok((Ipv4Addr::LOCALHOST, port).into());

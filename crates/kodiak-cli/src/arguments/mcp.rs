@@ -1,15 +1,18 @@
 //! The arguments of `kodiak mcp`.
 
-use clap::{Args, Subcommand};
+use std::net::SocketAddr;
 
-use super::{HttpArguments, InstallClientArguments};
+use clap::{Args, Command, Subcommand};
+
+use super::http::{HEADING, address};
+use super::{HttpArguments, InstallClientArguments, OfferArguments};
 
 /// `kodiak mcp`.
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
 #[command(after_help = "\
 The server ends when its input ends, and when the program that started it is gone.
+`kodiak serve` serves many clients over HTTP.
 
 Sets of tools:
   default    search, get, timeline, status; with --allow-write also remember
@@ -21,44 +24,24 @@ Sets of tools:
   all        all of them
 
 Examples:
+  kodiak mcp install claude-code --write  set up a client, which then starts the server
   kodiak mcp                              the default tools, for reading
   kodiak mcp --tools default,pages --allow-write
   kodiak mcp --source work --project ~/src/atlas")]
 pub(crate) struct McpArguments {
-    /// The sets of tools to offer
-    #[arg(
-        long,
-        value_name = "SETS",
-        value_delimiter = ',',
-        default_value = "default"
-    )]
-    pub(crate) tools: Vec<String>,
-    /// Offer tools that write, too
-    #[arg(long)]
-    pub(crate) allow_write: bool,
+    #[command(flatten)]
+    pub(crate) offer: OfferArguments,
     /// Offer the tool that creates notes in Bear
     #[arg(long)]
     pub(crate) note_create: bool,
-    /// Answer with JSON texts that tell success from failure
-    #[arg(long)]
-    pub(crate) jp: bool,
-    /// Search without a model: by words only
-    #[arg(long)]
-    pub(crate) no_semantic: bool,
-    /// Only this source exists for clients; repeat to include several
-    #[arg(long = "source", value_name = "NAME")]
-    pub(crate) sources: Vec<String>,
-    /// Only this project exists for clients, and what they write belongs to it
-    #[arg(long, value_name = "NAME")]
-    pub(crate) project: Option<String>,
-    /// The most tokens of an answer, unless a call asks for another number [default: 2000]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) max_tokens: Option<u32>,
-    /// End when nothing has happened for so long [default: never]
+    /// Exit after this time without activity [default: never]
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) idle: Option<u64>,
+    /// Serve many clients at this address: `kodiak serve ADDRESS`
+    #[arg(long, value_name = "ADDRESS", value_parser = address, conflicts_with_all = ["note_create", "idle"], hide = true)]
+    pub(crate) http: Option<SocketAddr>,
     #[command(flatten)]
-    pub(crate) http: HttpArguments,
+    pub(crate) over_http: HttpArguments,
     #[command(subcommand)]
     pub(crate) verb: Option<McpVerb>,
 }
@@ -68,4 +51,12 @@ pub(crate) struct McpArguments {
 pub(crate) enum McpVerb {
     /// Enter Kodiak into the list of servers of a client, or print what to enter
     Install(InstallClientArguments),
+}
+
+/// Hides the options of a server over HTTP, which need `--http` here.
+pub(super) fn with_http_hidden(mcp: Command) -> Command {
+    mcp.mut_args(|option| match option.get_help_heading() {
+        Some(HEADING) => option.hide(true).requires("http"),
+        _ => option,
+    })
 }

@@ -56,6 +56,24 @@ pub(crate) struct DescribeArguments {
     pub(crate) json: bool,
 }
 
+/// Where a text is from.
+#[derive(Debug, Args)]
+pub(crate) struct OriginArguments {
+    /// Where it is from: an address, a path, a title; keeps it as an article
+    #[arg(long, value_name = "REFERENCE")]
+    pub(crate) source_ref: Option<String>,
+    /// What it was made from, such as web, pdf or book; keeps it as an article
+    #[arg(long, value_name = "TYPE")]
+    pub(crate) source_type: Option<String>,
+}
+
+impl OriginArguments {
+    /// Reports whether anything says where the text is from.
+    pub(crate) fn is_given(&self) -> bool {
+        self.source_ref.is_some() || self.source_type.is_some()
+    }
+}
+
 /// `kodiak remember`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -63,17 +81,24 @@ Examples:
   kodiak remember 'The API allows 100 requests a minute.' --kind decision --tag api
   kodiak remember 'It is 200 now.' --supersedes 20260131-090000-000-1f3a9c
   git log -1 --format=%B | kodiak remember --kind summary
+  kodiak remember --file buckets.md --title 'Token buckets' --source-ref https://example.org
 
 Memories are markdown files in the folder that KODIAK_MEMORY or `memory` in the
-config names, or else in the data folder. What is known already is not stored again:
+config names, or else in the data folder. A text with a reference to where it is from
+is an article, in a folder beside them. What is known already is not stored again:
 the answer names the memory that says it. Keys, tokens and passwords are left out.")]
 pub(crate) struct RememberArguments {
     /// The text; several words need no quotes, and `-` or nothing reads standard input
-    #[arg(value_name = "TEXT")]
+    #[arg(value_name = "TEXT", conflicts_with = "file")]
     pub(crate) text: Vec<String>,
-    /// Its title [default: none; the beginning of the text is shown]
+    /// The file that holds the text
+    #[arg(long, value_name = "FILE")]
+    pub(crate) file: Option<PathBuf>,
+    /// Its title [default: none; of an article, the first heading or the name of the file]
     #[arg(long, value_name = "TITLE")]
     pub(crate) title: Option<String>,
+    #[command(flatten)]
+    pub(crate) origin: OriginArguments,
     #[command(flatten)]
     pub(crate) described: DescribeArguments,
 }
@@ -101,12 +126,8 @@ pub(crate) struct SaveArticleArguments {
     /// The file that holds the text
     #[arg(long, value_name = "FILE", conflicts_with = "text")]
     pub(crate) file: Option<PathBuf>,
-    /// What it was made from, such as web, pdf or book
-    #[arg(long, value_name = "TYPE")]
-    pub(crate) source_type: Option<String>,
-    /// Where it is from: an address, a path, a title
-    #[arg(long, value_name = "REFERENCE")]
-    pub(crate) source_ref: Option<String>,
+    #[command(flatten)]
+    pub(crate) origin: OriginArguments,
     #[command(flatten)]
     pub(crate) described: DescribeArguments,
 }
@@ -150,7 +171,13 @@ pub(crate) struct TimelineArguments {
     #[arg(long, value_name = "ID", conflicts_with_all = ["after", "before", "limit"])]
     pub(crate) around: Option<String>,
     /// How many before and after it
-    #[arg(long, value_name = "N", default_value_t = 5, requires = "around")]
+    #[arg(
+        short = 'C',
+        long,
+        value_name = "N",
+        default_value_t = 5,
+        requires = "around"
+    )]
     pub(crate) context: u32,
     /// The maximum number of entries; the latest are kept
     #[arg(short = 'n', long = "limit", value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]

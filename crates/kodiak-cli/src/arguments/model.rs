@@ -66,19 +66,3 @@ pub(crate) struct TestArguments {
     #[arg(long)]
     pub(crate) json: bool,
 }
-
-/// `kodiak config set`.
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  kodiak config set search.limit 20
-  kodiak config set offline true
-  kodiak config set model.dimensions 256")]
-pub(crate) struct SetArguments {
-    /// The setting, as `kodiak config show` prints it, with its table: search.limit
-    #[arg(value_name = "KEY")]
-    pub(crate) key: String,
-    /// Its new value
-    #[arg(value_name = "VALUE", allow_hyphen_values = true)]
-    pub(crate) value: String,
-}

@@ -36,7 +36,11 @@ pub(crate) enum PageVerb {
 Examples:
   kodiak page new Ramen broth --tag cooking/soup --text 'Four hours.'
   kodiak page new Standup --folder work/meetings --edit
-  date | kodiak page new Log --text -")]
+  date | kodiak page new Log --text -
+  pbpaste | kodiak page new Clipboard --text - --source bear
+
+With --source bear, Bear creates a note, which works on macOS only. The next search
+finds it.")]
 pub(crate) struct NewPageArguments {
     /// The title; several words need no quotes
     #[arg(value_name = "TITLE", required = true)]
@@ -53,13 +57,13 @@ pub(crate) struct NewPageArguments {
         allow_hyphen_values = true
     )]
     pub(crate) text: String,
-    /// The source to write to [default: pages, otherwise the first that is writable]
+    /// The source to write to, or `bear` [default: pages, otherwise the first that is writable]
     #[arg(long, value_name = "NAME")]
     pub(crate) source: Option<String>,
-    /// The folder inside the source
+    /// The folder inside the source; not in Bear
     #[arg(long, value_name = "FOLDER")]
     pub(crate) folder: Option<String>,
-    /// Open the new page in the editor
+    /// Open the new page in the editor; not in Bear
     #[arg(long)]
     pub(crate) edit: bool,
 }

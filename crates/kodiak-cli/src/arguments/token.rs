@@ -7,7 +7,7 @@ use clap::{Args, Subcommand};
 #[command(after_help = "\
 Examples:
   kodiak token create laptop                  may search and read everything
-  kodiak token create atlas --project atlas --write --expires 30d
+  kodiak token create atlas --project atlas --allow-write --expires 30d
   kodiak token revoke laptop                  from now on it is refused
 
 A token is printed once. Only its hash is kept, in a file that only you can read.")]
@@ -27,13 +27,13 @@ pub(crate) struct CreateTokenArguments {
     #[arg(value_name = "NAME")]
     pub(crate) name: String,
     /// Allow writing, where the server allows it too; searching and reading are always allowed
-    #[arg(long)]
-    pub(crate) write: bool,
+    #[arg(long, alias = "write")]
+    pub(crate) allow_write: bool,
     /// Only this source exists for its holder; repeat to include several
     #[arg(long = "source", value_name = "NAME")]
     pub(crate) sources: Vec<String>,
     /// Only this project exists for its holder, and what is written belongs to it
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "PROJECT")]
     pub(crate) project: Option<String>,
     /// When it expires: a date such as 2027-01-31, or so long from now: 30d, 2w, 3m, 1y [default: never]
     #[arg(long, value_name = "DATE")]

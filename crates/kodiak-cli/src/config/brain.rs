@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The settings of `kodiak brain`.
+/// The settings of `kodiak sessions ask`.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct BrainSettings {

@@ -1,4 +1,4 @@
-//! `kodiak brain`: asks the session records.
+//! `kodiak sessions ask`: asks the session records.
 
 use kodiak::Engine;
 use kodiak::access::Guard;
@@ -74,7 +74,7 @@ fn ask(arguments: &BrainArguments) -> Ask {
     let outcome = arguments.outcome.iter();
     Ask {
         sources: arguments.sources.clone(),
-        categories: arguments.types.clone(),
+        categories: arguments.categories.clone(),
         projects: projects::typed(&arguments.projects),
         fields: outcome
             .map(|it| ("outcome".to_owned(), it.clone()))
@@ -126,7 +126,7 @@ fn explain_missing_sessions(error: kodiak::Error, config: &Config) -> anyhow::Er
     match error {
         kodiak::Error::NoIndex { .. } if config.sources.is_empty() => refusal(
             "there are no session records yet",
-            "run `kodiak add --sessions FOLDER`, or pass records to `kodiak ingest`",
+            "run `kodiak add --sessions FOLDER`, or pass records to `kodiak sessions add`",
         ),
         error => explain_missing_index(error, config),
     }

@@ -8,22 +8,27 @@ mod fzf;
 use clap::CommandFactory;
 use clap_complete::Shell;
 
-use super::Outcome;
+use super::{Outcome, man};
 use crate::arguments::{Arguments, CompletionsArguments};
+use crate::failure::refusal;
 use crate::output::Output;
 
 pub(super) fn run(arguments: &CompletionsArguments, output: &Output) -> anyhow::Result<Outcome> {
+    let Some(shell) = arguments.script.shell() else {
+        return man::run(arguments.folder.as_deref(), output);
+    };
+    if arguments.folder.is_some() {
+        return Err(refusal(
+            "--dir is for the manual",
+            "run `kodiak completions man --dir FOLDER`, or leave out --dir",
+        ));
+    }
     // Generated in memory, because the generator panics if it cannot write.
     let mut script = Vec::new();
-    clap_complete::generate(
-        arguments.shell,
-        &mut Arguments::command(),
-        "kodiak",
-        &mut script,
-    );
+    clap_complete::generate(shell, &mut Arguments::command(), "kodiak", &mut script);
     let script = String::from_utf8_lossy(&script);
-    let script = with_sources(arguments.shell, &script);
-    output.answer(&format!("{script}{}", fzf::binding(arguments.shell)))?;
+    let script = with_sources(shell, &script);
+    output.answer(&format!("{script}{}", fzf::binding(shell)))?;
     Ok(Outcome::Done)
 }
 

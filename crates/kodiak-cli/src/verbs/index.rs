@@ -228,7 +228,7 @@ fn watch_config(
     if watched.is_empty() {
         return Err(refusal(
             "there is no folder to watch",
-            "run `kodiak sources` to see which folders are missing",
+            "run `kodiak status` to see which folders are missing",
         ));
     }
     // The source at `owners[i]` contains the path at `roots[i]`.

@@ -1,4 +1,4 @@
-//! `kodiak ingest`: takes in session records.
+//! `kodiak sessions add`: takes in session records.
 
 use std::io::Read;
 use std::path::Path;

@@ -1,15 +1,18 @@
-//! `kodiak man`: prints the manual, generated from the help texts.
+//! `kodiak completions man`: prints the manual, generated from the help texts.
+
+use std::path::Path;
 
 use anyhow::Context as _;
 use clap::CommandFactory;
 
 use super::Outcome;
-use crate::arguments::{Arguments, ManArguments};
+use crate::arguments::Arguments;
 use crate::output::Output;
 
-pub(super) fn run(arguments: &ManArguments, output: &Output) -> anyhow::Result<Outcome> {
+/// Prints the first page of the manual, or writes all pages into a folder.
+pub(super) fn run(folder: Option<&Path>, output: &Output) -> anyhow::Result<Outcome> {
     let command = Arguments::command();
-    let Some(folder) = &arguments.folder else {
+    let Some(folder) = folder else {
         let mut page = Vec::new();
         clap_mangen::Man::new(command).render(&mut page)?;
         output.answer(&String::from_utf8_lossy(&page))?;

@@ -1,9 +1,11 @@
-//! `kodiak mcp`: serves agents over standard input and output.
+//! `kodiak mcp` and `kodiak serve`: serve agents over standard input and output, and over
+//! HTTP.
 
 mod http;
 mod install;
 mod renewing;
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,7 +15,7 @@ use kodiak_server::mcp::{Ended, Lifetime, serve_stdio};
 use kodiak_server::{NewNote, Options, Server, Settled, ToolSet, Upkeep};
 
 use super::Outcome;
-use crate::arguments::{McpArguments, McpVerb};
+use crate::arguments::{HttpArguments, McpArguments, McpVerb, OfferArguments, ServeArguments};
 use crate::assemble::{self, Purpose};
 use crate::config::{Config, Kind, RegisteredSource};
 use crate::context::Context;
@@ -33,10 +35,40 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// How long a model stays in memory without use.
 const MODEL_IDLE: Duration = Duration::from_mins(1);
 
+/// How clients reach a server.
+enum Reach<'a> {
+    /// Over standard input and output, until nothing has happened for this time.
+    Stdio { idle: Option<Duration> },
+    /// Over HTTP.
+    Http(SocketAddr, &'a HttpArguments),
+}
+
 pub(super) fn run(arguments: &McpArguments, context: &Context<'_>) -> anyhow::Result<Outcome> {
     if let Some(McpVerb::Install(arguments)) = &arguments.verb {
         return install::run(arguments, context);
     }
+    let reach = match arguments.http {
+        Some(address) => Reach::Http(address, &arguments.over_http),
+        None => Reach::Stdio {
+            idle: arguments.idle.map(Duration::from_secs),
+        },
+    };
+    offer(&arguments.offer, arguments.note_create, &reach, context)
+}
+
+/// `kodiak serve`.
+pub(super) fn serve(arguments: &ServeArguments, context: &Context<'_>) -> anyhow::Result<Outcome> {
+    let reach = Reach::Http(arguments.address, &arguments.http);
+    offer(&arguments.offer, false, &reach, context)
+}
+
+/// Serves what the arguments offer.
+fn offer(
+    arguments: &OfferArguments,
+    note_create: bool,
+    reach: &Reach<'_>,
+    context: &Context<'_>,
+) -> anyhow::Result<Outcome> {
     let memories = memory_source(arguments, context, Kind::Memory)?;
     let articles = memory_source(arguments, context, Kind::Article)?;
     let renewing = Renewing::new(context, arguments.no_semantic);
@@ -51,17 +83,20 @@ pub(super) fn run(arguments: &McpArguments, context: &Context<'_>) -> anyhow::Re
     options.memory_source = memories;
     options.article_source = articles;
     options.renewal = Some(Arc::new(move || renewing.renewed()));
+    if note_create {
+        options.note_creator = Some(Arc::new(create_note));
+    }
     let server = Server::of(settled, options);
     let upkeep = Upkeep::begin(&server, scoped(Guard::local(), arguments), UPKEEP)?;
-    if let Some(address) = arguments.http.http {
-        http::serve(&server, address, &arguments.http, context.output)?;
-        return Ok(Outcome::Done);
-    }
-    let lifetime = Lifetime {
-        idle: arguments.idle.map(Duration::from_secs),
-        with_parent: true,
+    let idle = match *reach {
+        Reach::Http(address, arguments) => {
+            http::serve(&server, address, arguments, context.output)?;
+            return Ok(Outcome::Done);
+        }
+        Reach::Stdio { idle } => idle,
     };
-    let ended = serve_stdio(&server, lifetime)?;
+    let with_parent = true;
+    let ended = serve_stdio(&server, Lifetime { idle, with_parent })?;
     drop(upkeep);
     context.output.detail(match ended {
         Ended::Closed => "the client has left",
@@ -96,7 +131,7 @@ fn settled(context: &Context<'_>, config: &Config, no_semantic: bool) -> anyhow:
 }
 
 /// Restricts a guard to the sources that were named.
-fn scoped(guard: Guard, arguments: &McpArguments) -> Guard {
+fn scoped(guard: Guard, arguments: &OfferArguments) -> Guard {
     match arguments.sources.as_slice() {
         [] => guard,
         sources => guard.within(sources),
@@ -106,7 +141,7 @@ fn scoped(guard: Guard, arguments: &McpArguments) -> Guard {
 /// Returns the source that memories or articles are written to: one in scope, or
 /// the usual one, which is made if there is none.
 fn memory_source(
-    arguments: &McpArguments,
+    arguments: &OfferArguments,
     context: &Context<'_>,
     kind: Kind,
 ) -> anyhow::Result<Option<String>> {
@@ -125,7 +160,7 @@ fn memory_source(
 }
 
 fn options(
-    arguments: &McpArguments,
+    arguments: &OfferArguments,
     context: &Context<'_>,
     engine: &Engine,
 ) -> anyhow::Result<Options> {
@@ -146,9 +181,6 @@ fn options(
     options.log = Arc::new(move |message| output.warning(message));
     if let Some(tokens) = arguments.max_tokens {
         options.max_tokens = tokens as usize;
-    }
-    if arguments.note_create {
-        options.note_creator = Some(Arc::new(create_note));
     }
     Ok(options)
 }

@@ -10,6 +10,7 @@ mod doctor;
 mod eval;
 mod forget;
 pub(crate) mod get;
+mod help;
 mod index;
 #[cfg(feature = "sessions")]
 mod ingest;
@@ -32,6 +33,8 @@ mod timeline;
 mod token;
 mod turns;
 
+#[cfg(feature = "sessions")]
+use crate::arguments::SessionsVerb;
 use crate::arguments::{Arguments, ConfigVerb, ModelVerb, NoteVerb, PageVerb, Verb};
 use crate::context::Context;
 use crate::interrupt;
@@ -70,13 +73,14 @@ pub(crate) fn run(
     // folder.
     match &arguments.verb {
         Verb::Completions(arguments) => return completions::run(arguments, output),
-        Verb::Man(arguments) => return man::run(arguments, output),
-        Verb::Note(NoteVerb::New(arguments)) => return note::create(arguments, output),
+        Verb::Man(arguments) => return man::run(arguments.folder.as_deref(), output),
+        Verb::Help(arguments) => return help::run(arguments, output),
+        Verb::Note(NoteVerb::New(arguments)) => return note::run(arguments, output),
         _ => {}
     }
     let writes_config = match &arguments.verb {
         #[cfg(feature = "sessions")]
-        Verb::Ingest(_) => true,
+        Verb::Ingest(_) | Verb::Sessions(SessionsVerb::Add(_)) => true,
         Verb::Add(_)
         | Verb::Article(_)
         | Verb::Model(ModelVerb::Use(_))
@@ -85,13 +89,14 @@ pub(crate) fn run(
         | Verb::Remember(_) => true,
         Verb::Search(arguments) => arguments.folder.is_some(),
         // It makes a folder for memories.
-        Verb::Mcp(arguments) => arguments.allow_write,
+        Verb::Mcp(arguments) => arguments.offer.allow_write,
+        Verb::Serve(arguments) => arguments.offer.allow_write,
         _ => false,
     };
     let context = Context::new(output, &arguments.everywhere, writes_config)?;
     privacy::tighten(&context);
     let usual = match &arguments.verb {
-        Verb::Index(_) => Some(KEPT_BY_INDEX),
+        Verb::Index(_) | Verb::Rebuild(_) => Some(KEPT_BY_INDEX),
         Verb::Add(_) => Some(KEPT),
         Verb::Search(arguments) if arguments.folder.is_some() => Some(KEPT),
         _ => None,
@@ -123,9 +128,13 @@ fn run_verb(verb: &Verb, context: &Context<'_>) -> anyhow::Result<Outcome> {
         Verb::Get(arguments) => get::run(arguments, context),
         Verb::Similar(arguments) => similar::run(arguments, context),
         #[cfg(feature = "sessions")]
-        Verb::Brain(arguments) => brain::run(arguments, context),
+        Verb::Brain(arguments) | Verb::Sessions(SessionsVerb::Ask(arguments)) => {
+            brain::run(arguments, context)
+        }
         #[cfg(feature = "sessions")]
-        Verb::Ingest(arguments) => ingest::run(arguments, context),
+        Verb::Ingest(arguments) | Verb::Sessions(SessionsVerb::Add(arguments)) => {
+            ingest::run(arguments, context)
+        }
         Verb::Open(arguments) => open::run(arguments, context),
         Verb::Page(verb) => page::run(verb, context),
         Verb::Tag(verb) => tag::run(verb, context),
@@ -138,6 +147,7 @@ fn run_verb(verb: &Verb, context: &Context<'_>) -> anyhow::Result<Outcome> {
         Verb::Remove(arguments) => remove::run(arguments, context),
         Verb::Sources(arguments) => sources::run(arguments, context),
         Verb::Index(arguments) => index::run(arguments, context),
+        Verb::Rebuild(arguments) => index::run(&arguments.as_index(), context),
         Verb::Status(arguments) => status::run(arguments, context),
         Verb::Doctor(arguments) => doctor::run(arguments, context),
         Verb::Model(verb) => model::run(verb, context),
@@ -145,7 +155,8 @@ fn run_verb(verb: &Verb, context: &Context<'_>) -> anyhow::Result<Outcome> {
         Verb::Config(ConfigVerb::Set(arguments)) => config::set(arguments, context),
         Verb::Eval(arguments) => eval::run(arguments, context),
         Verb::Mcp(arguments) => mcp::run(arguments, context),
+        Verb::Serve(arguments) => mcp::serve(arguments, context),
         Verb::Token(verb) => token::run(verb, context),
-        Verb::Completions(_) | Verb::Man(_) | Verb::Note(_) => Ok(Outcome::Done),
+        Verb::Completions(_) | Verb::Man(_) | Verb::Help(_) | Verb::Note(_) => Ok(Outcome::Done),
     }
 }

@@ -1,4 +1,4 @@
-//! `kodiak note new`: creates a note in Bear.
+//! `kodiak page new --source bear`: creates a note in Bear.
 //!
 //! Bear's database is never written to. Bear itself creates the note, through the
 //! address that it opens.
@@ -25,9 +25,19 @@ pub(super) fn typed_text(typed: &str) -> anyhow::Result<String> {
     Ok(text)
 }
 
-pub(super) fn create(arguments: &NewNoteArguments, output: &Output) -> anyhow::Result<Outcome> {
-    let words: Vec<&str> = arguments
-        .title
+/// `kodiak note new`.
+pub(super) fn run(arguments: &NewNoteArguments, output: &Output) -> anyhow::Result<Outcome> {
+    create(&arguments.title, &arguments.tags, &arguments.text, output)
+}
+
+/// Has Bear create a note.
+pub(super) fn create(
+    title: &[String],
+    tags: &[String],
+    text: &str,
+    output: &Output,
+) -> anyhow::Result<Outcome> {
+    let words: Vec<&str> = title
         .iter()
         .flat_map(|word| word.split_whitespace())
         .collect();
@@ -35,8 +45,8 @@ pub(super) fn create(arguments: &NewNoteArguments, output: &Output) -> anyhow::R
     if title.is_empty() {
         return Err(refusal("the note has no title", "type some words"));
     }
-    let text = typed_text(&arguments.text)?;
-    let address = assemble::url_to_create(&title, &arguments.tags, &text);
+    let text = typed_text(text)?;
+    let address = assemble::url_to_create(&title, tags, &text);
     opener::open(
         &address,
         "`kodiak page new` writes a page as a file anywhere",

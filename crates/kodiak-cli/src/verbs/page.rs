@@ -16,6 +16,7 @@ use crate::arguments::{
     DeleteArguments, EditArguments, ListPagesArguments, NewPageArguments, PageVerb,
     RenamePageArguments, RestoreArguments,
 };
+use crate::config::Kind;
 use crate::context::Context;
 use crate::editor;
 use crate::failure::refusal;
@@ -44,7 +45,40 @@ fn joined(words: &[String]) -> String {
     words.join(" ")
 }
 
+/// The name that means Bear where no source has it.
+const BEAR: &str = "bear";
+
+/// Reports whether a source is Bear, which creates its notes itself.
+fn is_bear(source: &str, context: &Context<'_>) -> anyhow::Result<bool> {
+    let config = context.config()?;
+    Ok(match config.source(source) {
+        Some(source) => source.kind == Kind::Bear,
+        None => source == BEAR,
+    })
+}
+
+fn create_in_bear(arguments: &NewPageArguments, context: &Context<'_>) -> anyhow::Result<Outcome> {
+    for (option, given) in [
+        ("--folder", arguments.folder.is_some()),
+        ("--edit", arguments.edit),
+    ] {
+        if given {
+            return Err(refusal(
+                format!("Bear creates the note, so {option} has no effect"),
+                format!("leave out {option}"),
+            ));
+        }
+    }
+    let (title, text) = (&arguments.title, &arguments.text);
+    note::create(title, &arguments.tags, text, context.output)
+}
+
 fn create(arguments: &NewPageArguments, context: &Context<'_>) -> anyhow::Result<Outcome> {
+    if let Some(source) = &arguments.source
+        && is_bear(source, context)?
+    {
+        return create_in_bear(arguments, context);
+    }
     let title = joined(&arguments.title);
     if title.is_empty() {
         return Err(refusal("the page has no title", "type some words"));

@@ -1,7 +1,9 @@
-//! `kodiak remember` and `kodiak article save`: keep what was learned.
+//! `kodiak remember`: keeps what was learned, and articles with a reference to where they
+//! are from.
 
 use std::fs;
 use std::io::{IsTerminal, Read};
+use std::path::Path;
 
 use anyhow::Context as _;
 use kodiak::Error;
@@ -10,7 +12,7 @@ use kodiak_memory::{Article, Memories, Memory, Remembered};
 use serde_json::Value;
 
 use super::{Outcome, get, note};
-use crate::arguments::{ArticleVerb, DescribeArguments, RememberArguments, SaveArticleArguments};
+use crate::arguments::{ArticleVerb, DescribeArguments, OriginArguments, RememberArguments};
 use crate::config::Kind;
 use crate::context::Context;
 use crate::failure::refusal;
@@ -20,19 +22,27 @@ use crate::pages::{Desk, finish_erasing, work};
 use crate::projects;
 
 pub(super) fn run(arguments: &RememberArguments, context: &Context<'_>) -> anyhow::Result<Outcome> {
-    let text = match arguments.text.as_slice() {
-        [] => piped()?,
-        [dash] if dash == "-" => note::typed_text(dash)?,
-        words => words.join(" "),
+    let text = match (&arguments.file, arguments.text.as_slice()) {
+        (Some(file), _) => file_text(file)?,
+        (None, []) => piped()?,
+        (None, [dash]) if dash == "-" => note::typed_text(dash)?,
+        (None, words) => words.join(" "),
     };
     let described = &arguments.described;
+    let title = arguments.title.clone();
+    if arguments.origin.is_given() {
+        let title = title
+            .or_else(|| title_of(&text, arguments.file.as_deref()))
+            .ok_or_else(|| refusal("the article has no title", "name one with --title"))?;
+        return save_article(title, text, &arguments.origin, described, context);
+    }
     let source = memory::place(context, Kind::Memory, described.source.as_deref())?;
     let desk = Desk::for_reading(context, "remember")?;
     finish_erasing(context.output, &desk.engine)?;
     let memory = Memory {
         source,
         text,
-        title: arguments.title.clone(),
+        title,
         ..described_by(described, &desk)?
     };
     let remembered = work(context.output, |job| {
@@ -43,20 +53,40 @@ pub(super) fn run(arguments: &RememberArguments, context: &Context<'_>) -> anyho
 
 pub(super) fn article(verb: &ArticleVerb, context: &Context<'_>) -> anyhow::Result<Outcome> {
     let ArticleVerb::Save(arguments) = verb;
-    let text = text_of(arguments)?;
-    let described = &arguments.described;
+    let text = match (&arguments.text, &arguments.file) {
+        (Some(text), _) => note::typed_text(text)?,
+        (None, Some(file)) => file_text(file)?,
+        (None, None) => piped()?,
+    };
+    let title = arguments.title.join(" ");
+    save_article(
+        title,
+        text,
+        &arguments.origin,
+        &arguments.described,
+        context,
+    )
+}
+
+fn save_article(
+    title: String,
+    text: String,
+    origin: &OriginArguments,
+    described: &DescribeArguments,
+    context: &Context<'_>,
+) -> anyhow::Result<Outcome> {
     let source = memory::place(context, Kind::Article, described.source.as_deref())?;
-    let desk = Desk::for_reading(context, "article save")?;
+    let desk = Desk::for_reading(context, "remember")?;
     finish_erasing(context.output, &desk.engine)?;
     let article = Article {
         memory: Memory {
             source,
             text,
-            title: Some(arguments.title.join(" ")),
+            title: Some(title),
             ..described_by(described, &desk)?
         },
-        source_type: arguments.source_type.clone(),
-        source_ref: arguments.source_ref.clone(),
+        source_type: origin.source_type.clone(),
+        source_ref: origin.source_ref.clone(),
     };
     let saved = work(context.output, |job| {
         Ok(Memories::new(&desk.engine).save_article(&Guard::local(), &article, job)?)
@@ -64,15 +94,20 @@ pub(super) fn article(verb: &ArticleVerb, context: &Context<'_>) -> anyhow::Resu
     report(context, &saved, described.json)
 }
 
-fn text_of(arguments: &SaveArticleArguments) -> anyhow::Result<String> {
-    match (&arguments.text, &arguments.file) {
-        (Some(text), _) => note::typed_text(text),
-        (None, Some(file)) => {
-            let text = fs::read_to_string(file).map_err(Error::io("read", file))?;
-            Ok(text)
-        }
-        (None, None) => piped(),
-    }
+fn file_text(file: &Path) -> anyhow::Result<String> {
+    let text = fs::read_to_string(file).map_err(Error::io("read", file))?;
+    Ok(text)
+}
+
+/// Returns the title of a text that has none yet: its own, such as its first heading, or
+/// the name of its file.
+fn title_of(text: &str, file: Option<&Path>) -> Option<String> {
+    let heading = text.lines().find(|line| !line.trim().is_empty());
+    let heading = heading
+        .and_then(|line| line.trim().strip_prefix("# "))
+        .map(|title| title.trim().to_owned());
+    let name = || Some(file?.file_stem()?.to_string_lossy().into_owned());
+    heading.filter(|title| !title.is_empty()).or_else(name)
 }
 
 /// Returns what another program hands over.

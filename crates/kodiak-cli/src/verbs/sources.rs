@@ -1,5 +1,5 @@
-//! `kodiak sources`: lists the registered sources and how many of their notes
-//! are indexed.
+//! `kodiak sources`, an earlier name for a part of `kodiak status`: lists the registered
+//! sources and how many of their notes are indexed.
 
 use std::path::PathBuf;
 
@@ -111,7 +111,7 @@ fn list(context: &Context<'_>) -> anyhow::Result<Vec<Listed>> {
                 .map(|error| failure::message(&error.into())),
             path: source.path.clone(),
             glob: source.globs.clone(),
-            writable: source.writable || source.kind.is_memory(),
+            writable: source.is_writable(),
             documents: status.map_or(0, |status| status.documents),
             indexed_at: synced_at.map(kodiak::date::format),
             indexed: synced_at.map_or("never".to_owned(), |at| ago(at, now)),

@@ -14,7 +14,7 @@ use serde::Serialize;
 use super::Outcome;
 use crate::arguments::StatusArguments;
 use crate::assemble::Purpose;
-use crate::config::Config;
+use crate::config::{Config, Kind, RegisteredSource};
 use crate::context::Context;
 use crate::failure;
 use crate::output::escape::escaped;
@@ -41,7 +41,12 @@ struct Status {
 #[derive(Debug, Serialize)]
 struct SourceState {
     name: String,
+    /// What it holds, if it is registered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kind: Option<&'static str>,
     path: PathBuf,
+    /// Whether notes may be written to it.
+    writable: bool,
     registered: bool,
     documents: u64,
     indexed_at: Option<String>,
@@ -106,6 +111,17 @@ pub(super) fn run(arguments: &StatusArguments, context: &Context<'_>) -> anyhow:
 }
 
 impl SourceState {
+    /// Says what it is, unless it is a folder of notes that are only read.
+    fn what(&self) -> String {
+        let kind = self.kind.filter(|kind| *kind != Kind::Markdown.name());
+        let writable = self.writable.then_some("writable");
+        let what: Vec<&str> = kind.into_iter().chain(writable).collect();
+        if what.is_empty() {
+            return String::new();
+        }
+        format!(" ({})", what.join(", "))
+    }
+
     fn is_behind(&self) -> bool {
         let changed = |changes: &Counts| *changes != Counts::default();
         !self.registered || self.changes.as_ref().is_some_and(changed)
@@ -150,6 +166,8 @@ impl SourceState {
         let registered = config.source(&source.name);
         Self {
             path: registered.map_or(source.location.into(), |source| source.path.clone()),
+            kind: registered.map(|source| source.kind.name()),
+            writable: registered.is_some_and(RegisteredSource::is_writable),
             name: source.name,
             registered: source.registered,
             documents: source.documents,
@@ -205,7 +223,12 @@ fn render(status: &Status, output: &Output) -> String {
         });
         let documents = counted(source.documents, "note");
         let path = source.path.to_string_lossy();
-        let _ = writeln!(text, "\n{name}: {documents}, {when}\n  {}", escaped(&path));
+        let what = source.what();
+        let _ = writeln!(
+            text,
+            "\n{name}: {documents}, {when}\n  {}{what}",
+            escaped(&path)
+        );
         if !source.registered {
             let _ = writeln!(text, "  no longer registered: `kodiak index` removes it");
         }

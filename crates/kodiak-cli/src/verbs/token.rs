@@ -84,7 +84,7 @@ fn create(arguments: &CreateTokenArguments, context: &Context<'_>) -> anyhow::Re
         None => None,
     };
     let grant = Grant {
-        write: arguments.write,
+        write: arguments.allow_write,
         sources: arguments.sources.clone(),
         project,
     };

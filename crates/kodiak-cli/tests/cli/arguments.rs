@@ -26,7 +26,7 @@ fn a_mistyped_option_is_an_error_with_a_tip() {
     --- stderr
     error: unrecognized subcommand 'serach'
 
-      tip: a similar subcommand exists: 'search'
+      tip: some similar subcommands exist: 'serve', 'search'
 
     Usage: kodiak [OPTIONS] <COMMAND>
 
@@ -88,34 +88,34 @@ fn help_is_an_answer() {
     Usage: kodiak [OPTIONS] <COMMAND>
 
     Commands:
-      search       Find notes
-      get          Print a note, or some lines of it, or several notes
-      similar      Find the notes that are most similar to a note
-      brain        Ask the session records: what was done, decided and learned
-      ingest       Take in session records from standard input or files
-      open         Open a note at a line: a file in your editor, a note of Bear in Bear
-      note         Write a new note
-      page         Write, change, delete and restore pages, where Kodiak may write
-      tag          List tags, and change them in notes that Kodiak may write to
-      remember     Keep something that was learned, unless it is known already
-      recall       Find what was learned, that of the present project first
-      timeline     List what was learned when, in few words
-      forget       Move memories to the trash, or erase them
-      article      Keep a longer text with a reference to where it is from
-      add          Register a folder of notes, or Bear, as a source and index it
-      remove       Remove a source; its files are not touched
-      sources      List the registered sources
-      index        Bring the index up to date with the notes
-      status       Show what is indexed, what was skipped, and what has changed since
-      doctor       Check the index for damage and, with --fix, repair it
-      model        Install, list, choose and remove the models for semantic search
-      config       Show the configuration, and change a setting
-      eval         Measure search quality and speed on test sets in the BEIR layout
-      mcp          Serve agents: search, read and write through the Model Context Protocol
-      token        Make, list and revoke the tokens that let programs in over HTTP
-      completions  Print a completion script for a shell
-      man          Print the manual page
-      help         Print this message or the help of the given subcommand(s)
+      search    Find notes
+      get       Print a note, or some lines of it, or several notes
+      open      Open a note at a line: a file in your editor, a note of Bear in Bear
+      similar   Find the notes that are most similar to a note
+      add       Register a folder of notes, or Bear, as a source and index it
+      index     Bring the index up to date with the notes
+      status    Show the sources: what is indexed, what was skipped, and what has changed since
+      remember  Keep something that was learned, unless it is known already
+      recall    Find what was learned, in the present project first
+
+    Write:
+      page      Write, change, delete and restore pages, where Kodiak may write
+      tag       List tags, and change them in notes that Kodiak may write to
+
+    Memory:
+      forget    Move memories to the trash, or erase them
+
+    Sessions:
+      sessions  Ask the records of coding sessions, and add records
+
+    Agents:
+      mcp       Serve an agent through the Model Context Protocol, and set up its client
+
+    Upkeep:
+      remove    Remove a source; its files are not touched
+      model     Install, list, choose and remove the models for semantic search
+
+    `kodiak help --all` lists every command.
 
     Options:
       -h, --help     Print help (see more with '--help')
@@ -140,6 +140,29 @@ fn help_is_an_answer() {
     Exit codes: 0 found, 1 nothing found, 2 error.
     ");
     assert!(desk.ok(&["--version"]).stdout.starts_with("kodiak "));
+    let all = desk.ok(&["help", "--all"]).stdout;
+    for verb in [
+        "  timeline",
+        "  serve",
+        "  token",
+        "  config",
+        "  doctor",
+        "  eval",
+    ] {
+        assert!(all.contains(verb), "{verb}: {all}");
+    }
+    assert!(!all.contains("ingest"), "{all}");
+    assert_eq!(
+        desk.ok(&["help", "page", "new"]).stdout,
+        desk.ok(&["page", "new", "--help"]).stdout
+    );
+    assert_eq!(desk.ok(&["help"]).stdout, desk.ok(&["--help"]).stdout);
+    assert_snapshot!(desk.run(&["help", "zebra"]), @"
+    exit: 2
+    --- stderr
+    error: there is no command 'zebra'
+    hint: run `kodiak help --all` to list every command
+    ");
 }
 
 #[cfg(unix)]
@@ -205,9 +228,12 @@ fn the_names_of_sources_are_completed() {
 #[test]
 fn the_manual() {
     let desk = Desk::new();
-    let page = desk.ok(&["man"]).stdout;
+    let page = desk.ok(&["completions", "man"]).stdout;
     assert!(page.contains(".TH kodiak 1"), "{page}");
-    desk.ok(&["man", "--dir", "pages"]);
+    assert_eq!(desk.ok(&["man"]).stdout, page);
+    desk.ok(&["completions", "man", "--dir", "pages"]);
+    let run = desk.run(&["completions", "bash", "--dir", "pages"]);
+    assert_eq!(run.code, Some(2), "{run}");
     for page in ["kodiak.1", "kodiak-search.1", "kodiak-config-show.1"] {
         assert!(desk.path("pages").join(page).exists(), "{page}");
     }

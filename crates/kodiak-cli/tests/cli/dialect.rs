@@ -126,11 +126,14 @@ fn documents() -> (Vec<Retired>, Vec<(String, String)>) {
 /// The help of a command and of every command below it, by name.
 fn help(desk: &Desk, command: &[&str], pages: &mut Vec<(String, String)>) {
     let text = desk.ok(&[command, &["--help"]].concat()).stdout;
-    let commands = text
+    let listed = match command {
+        [] => desk.ok(&["help", "--all"]).stdout,
+        _ => text.clone(),
+    };
+    let commands = listed
         .lines()
         .skip_while(|line| *line != "Commands:")
-        .skip(1)
-        .take_while(|line| !line.is_empty())
+        .take_while(|line| *line != "Options:")
         // A description that goes on in the next line is indented further.
         .filter(|line| line.starts_with("  ") && !line.starts_with("   "))
         .filter_map(|line| line.split_whitespace().next())

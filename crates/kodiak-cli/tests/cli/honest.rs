@@ -92,7 +92,7 @@ fn hints_lead_to_what_was_wanted() {
     exit: 2
     --- stderr
     error: there are no session records yet
-    hint: run `kodiak add --sessions FOLDER`, or pass records to `kodiak ingest`
+    hint: run `kodiak add --sessions FOLDER`, or pass records to `kodiak sessions add`
     ");
     desk.write("notes/ok.md", "# ok\n\nfine\n");
     desk.ok(&["add", "notes", "--writable"]);

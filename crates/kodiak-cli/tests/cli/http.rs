@@ -46,7 +46,7 @@ impl Response {
 impl Served {
     /// Starts a server at a port that is free.
     pub(crate) fn start(desk: &Desk, options: &[&str]) -> Self {
-        let line = ["mcp", "--http", "127.0.0.1:0"].iter().chain(options);
+        let line = ["serve", "127.0.0.1:0"].iter().chain(options);
         let line: Vec<&str> = line.copied().collect();
         let mut child = desk.command(&line).stderr(Stdio::piped()).spawn().unwrap();
         let log = Arc::new(Mutex::new(Vec::new()));
@@ -295,7 +295,7 @@ fn who_may_listen_where() {
     refused(&["mcp", "--http", "0.0.0.0:0"], "kodiak token create NAME");
     refused(
         &["mcp", "--http", "0.0.0.0:0", "--no-token"],
-        "let everybody in",
+        "let in everyone",
     );
     refused(&["mcp", "--http", "7700x"], "127.0.0.1:7700");
     refused(&["mcp", "--no-token"], "--http");

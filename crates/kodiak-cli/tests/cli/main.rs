@@ -21,6 +21,7 @@ mod encodings;
 mod eval;
 mod filters;
 mod formats;
+mod former_names;
 mod get;
 mod honest;
 mod http;

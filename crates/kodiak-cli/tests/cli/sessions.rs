@@ -176,7 +176,7 @@ fn records_are_written_only_where_that_is_allowed() {
     exit: 2
     --- stderr
     error: the source 'sessions' is only read: nothing is written to it
-    hint: `kodiak ingest` adds records; to allow it, run `kodiak add --sessions [DESK]/brain --writable`
+    hint: `kodiak sessions add` adds records; to allow it, run `kodiak add --sessions [DESK]/brain --writable`
     ");
     // Without a name they go to another folder, once and again.
     let dd44 = node("dd44", 1, "Oat bread", &[]).to_string();

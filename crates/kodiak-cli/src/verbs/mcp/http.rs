@@ -1,4 +1,4 @@
-//! `kodiak mcp --http`: serves many clients over HTTP.
+//! `kodiak serve`: serves many clients over HTTP.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -35,7 +35,7 @@ fn options(
     let local = address.ip().is_loopback();
     if arguments.no_token && !local {
         return Err(refusal(
-            format!("without a token, {address} would let everybody in who can reach it"),
+            format!("without a token, {address} would let in everyone who can reach it"),
             "use 127.0.0.1, or leave out --no-token and run `kodiak token create NAME`",
         ));
     }
@@ -57,7 +57,7 @@ fn options(
             ));
         }
         if !any {
-            output.hint("nobody can use the server yet: run `kodiak token create NAME`");
+            output.hint("the server has no token yet and refuses every request: run `kodiak token create NAME`");
         }
     }
     let mut limits = Limits::default();

@@ -1,0 +1,60 @@
+//! The arguments of `kodiak serve`, and what it has in common with `kodiak mcp`.
+
+use std::net::SocketAddr;
+
+use clap::Args;
+
+use super::HttpArguments;
+use super::http::address;
+
+/// What a server offers, and to whom.
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
+#[derive(Debug, Args)]
+pub(crate) struct OfferArguments {
+    /// The sets of tools to offer
+    #[arg(
+        long,
+        value_name = "SETS",
+        value_delimiter = ',',
+        default_value = "default"
+    )]
+    pub(crate) tools: Vec<String>,
+    /// Offer tools that write, too
+    #[arg(long)]
+    pub(crate) allow_write: bool,
+    /// Answer with JSON texts that distinguish success from failure
+    #[arg(long)]
+    pub(crate) jp: bool,
+    /// Search without a model: by words only
+    #[arg(long)]
+    pub(crate) no_semantic: bool,
+    /// Only this source exists for clients; repeat to include several
+    #[arg(long = "source", value_name = "NAME")]
+    pub(crate) sources: Vec<String>,
+    /// Only this project exists for clients, and what they write belongs to it
+    #[arg(long, value_name = "PROJECT")]
+    pub(crate) project: Option<String>,
+    /// The most tokens of an answer, unless a call asks for another number [default: 2000]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) max_tokens: Option<u32>,
+}
+
+/// `kodiak serve`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The server speaks the Model Context Protocol at /mcp and JSON at /api. Callers need a
+token: `kodiak token create NAME` makes one. `kodiak mcp --help` lists the sets of tools.
+
+Examples:
+  kodiak serve                            at 127.0.0.1:7700, for reading
+  kodiak serve 8080 --allow-write
+  kodiak serve 0.0.0.0:7700 --allow-host notes.example --source work")]
+pub(crate) struct ServeArguments {
+    /// The address to serve at; a port alone is on this machine
+    #[arg(value_name = "ADDRESS", default_value = "127.0.0.1:7700", value_parser = address)]
+    pub(crate) address: SocketAddr,
+    #[command(flatten)]
+    pub(crate) offer: OfferArguments,
+    #[command(flatten)]
+    pub(crate) http: HttpArguments,
+}

@@ -1,0 +1,105 @@
+//! The verbs of the program, in the order in which its help lists them.
+//!
+//! The hidden ones at the end are earlier names. Scripts that use them keep working.
+
+use clap::Subcommand;
+
+use super::{
+    AddArguments, ArticleVerb, CompletionsArguments, ConfigVerb,
+    DoctorArguments, EvalArguments, ForgetArguments, GetArguments, HelpArguments, IndexArguments,
+    ManArguments, McpArguments, ModelVerb, NoteVerb, OpenArguments, PageVerb, RebuildArguments,
+    RecallArguments, RememberArguments, RemoveArguments, SearchArguments, ServeArguments,
+    SimilarArguments, SourcesArguments, StatusArguments, TagVerb, TimelineArguments, TokenVerb,
+};
+#[cfg(feature = "sessions")]
+use super::{BrainArguments, IngestArguments, SessionsVerb};
+
+/// The verb to run.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Verb {
+    /// Find notes
+    Search(Box<SearchArguments>),
+    /// Print a note, or some lines of it, or several notes
+    Get(GetArguments),
+    /// Open a note at a line: a file in your editor, a note of Bear in Bear
+    Open(OpenArguments),
+    /// Find the notes that are most similar to a note
+    Similar(SimilarArguments),
+    /// Register a folder of notes, or Bear, as a source and index it
+    Add(AddArguments),
+    /// Bring the index up to date with the notes
+    Index(IndexArguments),
+    /// Show the sources: what is indexed, what was skipped, and what has changed since
+    #[command(alias = "stats")]
+    Status(StatusArguments),
+    /// Keep something that was learned, unless it is known already
+    Remember(Box<RememberArguments>),
+    /// Find what was learned, in the present project first
+    Recall(Box<RecallArguments>),
+
+    /// Write, change, delete and restore pages, where Kodiak may write
+    #[command(subcommand)]
+    Page(PageVerb),
+    /// List tags, and change them in notes that Kodiak may write to
+    #[command(subcommand)]
+    Tag(TagVerb),
+
+    /// List what was learned when, in few words
+    Timeline(TimelineArguments),
+    /// Move memories to the trash, or erase them
+    Forget(ForgetArguments),
+
+    /// Ask the records of coding sessions, and add records
+    #[cfg(feature = "sessions")]
+    #[command(subcommand)]
+    Sessions(SessionsVerb),
+
+    /// Serve an agent through the Model Context Protocol, and set up its client
+    Mcp(Box<McpArguments>),
+    /// Serve many agents and programs over HTTP
+    Serve(Box<ServeArguments>),
+    /// Make, list and revoke the tokens that let programs in over HTTP
+    #[command(subcommand)]
+    Token(TokenVerb),
+
+    /// Remove a source; its files are not touched
+    Remove(RemoveArguments),
+    /// Install, list, choose and remove the models for semantic search
+    #[command(subcommand)]
+    Model(ModelVerb),
+    /// Show the configuration, and change a setting
+    #[command(subcommand)]
+    Config(ConfigVerb),
+    /// Check the index for damage and, with --fix, repair it
+    Doctor(DoctorArguments),
+    /// Print a completion script for a shell, or the manual
+    Completions(CompletionsArguments),
+    /// Measure search quality and speed on test sets in the BEIR layout
+    Eval(EvalArguments),
+    /// Print this list, or the help of a command
+    Help(HelpArguments),
+
+    /// Build a new index: `index --rebuild`
+    #[command(hide = true)]
+    Rebuild(RebuildArguments),
+    /// List the registered sources: `status`
+    #[command(hide = true)]
+    Sources(SourcesArguments),
+    /// Write a new note: `page new --source bear`
+    #[command(subcommand, hide = true)]
+    Note(NoteVerb),
+    /// Keep a longer text: `remember --file FILE --source-ref REFERENCE`
+    #[command(subcommand, hide = true)]
+    Article(ArticleVerb),
+    /// Ask the session records: `sessions ask`
+    #[cfg(feature = "sessions")]
+    #[command(hide = true)]
+    Brain(Box<BrainArguments>),
+    /// Add session records: `sessions add`
+    #[cfg(feature = "sessions")]
+    #[command(hide = true)]
+    Ingest(IngestArguments),
+    /// Print the manual page: `completions man`
+    #[command(hide = true)]
+    Man(ManArguments),
+}
