@@ -55,8 +55,8 @@ pub(crate) enum Outcome {
 }
 
 impl Outcome {
-    /// Returns how a verb that finds something ended. Hits that were printed are
-    /// something, however uncertain they are.
+    /// Returns how a verb that searches ended. Hits that were printed are something,
+    /// however uncertain they are. A list without entries is an answer, so it is done.
     fn of_finding(anything: bool) -> Self {
         if anything { Self::Done } else { Self::Nothing }
     }

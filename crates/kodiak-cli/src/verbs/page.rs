@@ -316,14 +316,14 @@ fn list(arguments: &ListPagesArguments, context: &Context<'_>) -> anyhow::Result
         });
         let listed: Vec<_> = listed.collect();
         context.output.json(&listed)?;
-        return Ok(Outcome::of_finding(!listed.is_empty()));
+        return Ok(Outcome::Done);
     }
     if pages.is_empty() {
         context.output.notice("there are no pages");
         context
             .output
             .hint("write one with `kodiak page new TITLE`");
-        return Ok(Outcome::Nothing);
+        return Ok(Outcome::Done);
     }
     let now = kodiak::date::now();
     let heading = ["id", "changed", "title", "path", "tags"];
@@ -372,11 +372,11 @@ fn list_trash(arguments: &ListPagesArguments, context: &Context<'_>) -> anyhow::
         });
         let listed: Vec<_> = listed.collect();
         context.output.json(&listed)?;
-        return Ok(Outcome::of_finding(!listed.is_empty()));
+        return Ok(Outcome::Done);
     }
     if trash.is_empty() {
         context.output.notice("the trash is empty");
-        return Ok(Outcome::Nothing);
+        return Ok(Outcome::Done);
     }
     let now = kodiak::date::now();
     let mut rows = vec![["deleted", "title", "path"].map(str::to_owned).to_vec()];

@@ -44,17 +44,17 @@ pub(super) fn run(arguments: &SourcesArguments, context: &Context<'_>) -> anyhow
             .map(|source| format!("{}\n", source.name));
         let names: String = names.collect();
         context.output.answer(&names)?;
-        return Ok(Outcome::of_finding(!names.is_empty()));
+        return Ok(Outcome::Done);
     }
     let listed = list(context)?;
     if arguments.json {
         context.output.json(&listed)?;
-        return Ok(Outcome::of_finding(!listed.is_empty()));
+        return Ok(Outcome::Done);
     }
     if listed.is_empty() {
         context.output.notice("no source is registered yet");
         context.output.hint("run `kodiak add FOLDER`");
-        return Ok(Outcome::Nothing);
+        return Ok(Outcome::Done);
     }
     let mut rows = vec![
         ["name", "kind", "notes", "indexed", "path"]

@@ -47,11 +47,11 @@ fn list(arguments: &ListTagsArguments, context: &Context<'_>) -> anyhow::Result<
         });
         let listed: Vec<_> = listed.collect();
         context.output.json(&listed)?;
-        return Ok(Outcome::of_finding(!listed.is_empty()));
+        return Ok(Outcome::Done);
     }
     if tags.is_empty() {
         context.output.notice("no note has a tag");
-        return Ok(Outcome::Nothing);
+        return Ok(Outcome::Done);
     }
     let mut rows = vec![["tag", "notes"].map(str::to_owned).to_vec()];
     for one in &tags {

@@ -152,14 +152,14 @@ fn list(arguments: &ListTokensArguments, context: &Context<'_>) -> anyhow::Resul
         let listed = tokens.iter().map(|token| Listed::of(token, None, now));
         let listed: Vec<_> = listed.collect();
         context.output.json(&listed)?;
-        return Ok(Outcome::of_finding(!listed.is_empty()));
+        return Ok(Outcome::Done);
     }
     if tokens.is_empty() {
         context.output.notice("there is no token");
         context
             .output
             .hint("run `kodiak token create NAME` to make one");
-        return Ok(Outcome::Nothing);
+        return Ok(Outcome::Done);
     }
     let mut rows = vec![
         ["name", "may", "sources", "project", "made", "expires"]

@@ -168,12 +168,28 @@ fn a_value_that_a_setting_cannot_have() {
     assert_eq!(fs::read_to_string(desk.config()).unwrap(), before);
 }
 
-/// A list without entries ends with 1, as a search without hits does.
+/// A list without entries is an answer and ends with 0. A search without hits ends with 1.
 #[test]
 fn empty_lists_end_alike() {
     let desk = Desk::new();
+    let empty = |arguments: &[&str]| {
+        let run = desk.run(arguments);
+        assert_eq!(run.code, Some(0), "{arguments:?}: {run}");
+        if arguments.contains(&"--json") {
+            let json: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+            let list = json.get("entries").unwrap_or(&json);
+            assert_eq!(
+                list.as_array().map(Vec::len),
+                Some(0),
+                "{arguments:?}: {run}"
+            );
+        } else {
+            assert_eq!(run.stdout, "", "{arguments:?}");
+        }
+    };
     for arguments in [
         &["sources"][..],
+        &["sources", "--names"],
         &["sources", "--json"],
         &["tag", "list"],
         &["tag", "list", "--json"],
@@ -186,9 +202,10 @@ fn empty_lists_end_alike() {
         &["timeline"],
         &["timeline", "--json"],
     ] {
-        let run = desk.run(arguments);
-        assert_eq!(run.code, Some(1), "{arguments:?}: {run}");
+        empty(arguments);
     }
+    desk.ok(&["model", "list"]);
+    desk.ok(&["status"]);
     desk.write("notes/a.md", "# A\n");
     desk.ok(&["add", "notes"]);
     for arguments in [
@@ -196,10 +213,17 @@ fn empty_lists_end_alike() {
         &["search", "zebra", "--json"],
         &["search", "", "--tag", "zebra"],
         &["recall", "zebra", "--json"],
-        &["brain", "--lessons", "--json"],
     ] {
         let run = desk.run(arguments);
         assert_eq!(run.code, Some(1), "{arguments:?}: {run}");
+    }
+    empty(&["tag", "list"]);
+    empty(&["timeline", "--kind", "zebra"]);
+    if cfg!(feature = "sessions") {
+        empty(&["brain", "--lessons", "--json"]);
+        empty(&["sessions", "ask", "--quirks"]);
+        let asked = desk.run(&["sessions", "ask", "zebra"]);
+        assert_eq!(asked.code, Some(1), "{asked}");
     }
 }
 

@@ -152,7 +152,7 @@ fn what_is_remembered_is_listed_found_and_forgotten() {
     --- stderr
     erased 1 document
     ");
-    assert_eq!(desk.run(&["timeline"]).code, Some(1));
+    assert_eq!(desk.ok(&["timeline"]).stdout, "");
     assert_eq!(files(&desk, MEMORY), 0);
 }
 

@@ -137,7 +137,7 @@ fn a_page_is_edited_renamed_deleted_and_restored() {
     assert!(desk.found(&["lion", "--no-refresh"]).is_empty());
     assert!(desk.found(&["lion"]).is_empty());
     assert_snapshot!(desk.run(&["page", "list"]), @"
-    exit: 1
+    exit: 0
     --- stderr
     there are no pages
     hint: write one with `kodiak page new TITLE`
@@ -170,7 +170,7 @@ fn a_page_is_edited_renamed_deleted_and_restored() {
     ");
     assert_eq!(desk.found(&["lion", "--no-refresh"]), ["Beta two.md"]);
     assert_snapshot!(desk.run(&["page", "list", "--trash"]), @"
-    exit: 1
+    exit: 0
     --- stderr
     the trash is empty
     ");

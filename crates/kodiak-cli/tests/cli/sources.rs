@@ -138,7 +138,7 @@ fn sources_that_overlap_are_pointed_out() {
 fn the_list() {
     let desk = Desk::with_notes();
     assert_snapshot!(desk.run(&["sources"]), @"
-    exit: 1
+    exit: 0
     --- stderr
     no source is registered yet
     hint: run `kodiak add FOLDER`

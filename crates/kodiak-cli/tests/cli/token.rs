@@ -58,7 +58,7 @@ fn a_token_is_printed_once_and_its_hash_kept() {
 fn what_cannot_be_a_token_is_refused() {
     let desk = Desk::indexed();
     assert_snapshot!(desk.run(&["token", "list"]), @"
-    exit: 1
+    exit: 0
     --- stderr
     there is no token
     hint: run `kodiak token create NAME` to make one
