@@ -59,7 +59,8 @@ pub(crate) use search::SearchArguments;
 use search::mode_parser;
 pub(crate) use serve::{OfferArguments, ServeArguments};
 pub(crate) use setup::{
-    CompletionsArguments, ConfigVerb, HelpArguments, JsonArguments, ManArguments, SetArguments,
+    CompletionsArguments, ConfigVerb, HelpArguments, JsonArguments, KeyArguments, ManArguments,
+    SetArguments,
 };
 pub(crate) use sources::{
     AddArguments, DoctorArguments, IndexArguments, RebuildArguments, RemoveArguments,

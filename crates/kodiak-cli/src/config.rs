@@ -455,7 +455,10 @@ mod tests {
                 "the source 'a' cannot be writable",
             ),
             ("max_file_size = \"many\"", "'many' is not a size"),
-            ("[search]\nlimit = 0", "search.limit must be at least 1"),
+            (
+                "[search]\nlimit = 0",
+                "search.limit must be a whole number from 1 to 100000",
+            ),
             (
                 "[search]\nlexical_weight = 0\nsemantic_weight = 0.0",
                 "not both 0",

@@ -18,8 +18,20 @@ pub(crate) struct JsonArguments {
 pub(crate) enum ConfigVerb {
     /// Show where the config and the index are, and the settings in effect
     Show(JsonArguments),
+    /// Print the value of a setting that is in effect
+    Get(KeyArguments),
     /// Change a setting in the config file, and keep its comments
     Set(SetArguments),
+    /// Remove a setting from the config file, so that its default is in effect
+    Unset(KeyArguments),
+}
+
+/// `kodiak config get` and `kodiak config unset`.
+#[derive(Debug, Args)]
+pub(crate) struct KeyArguments {
+    /// The setting, as `kodiak config show` prints it, with its table: search.limit
+    #[arg(value_name = "KEY")]
+    pub(crate) key: String,
 }
 
 /// `kodiak config set`.

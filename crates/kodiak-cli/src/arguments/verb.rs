@@ -67,7 +67,7 @@ pub(crate) enum Verb {
     /// Install, list, choose and remove the models for semantic search
     #[command(subcommand)]
     Model(ModelVerb),
-    /// Show the configuration, and change a setting
+    /// Show the configuration, and change settings
     #[command(subcommand)]
     Config(ConfigVerb),
     /// Check the index for damage and, with --fix, repair it

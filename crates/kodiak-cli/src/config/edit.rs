@@ -159,10 +159,40 @@ fn wrong_value(key: &str, text: &str, error: anyhow::Error) -> anyhow::Error {
     let Some((_, reason)) = said.split_once(NOT_VALID) else {
         return error;
     };
+    let allowed = keys::allowed(key, reason);
     refusal(
-        format!("{key} cannot be '{text}': {}", keys::allowed(reason)),
+        format!("{allowed}, not '{text}'"),
         "the config is unchanged; `kodiak config show` prints what is in effect",
     )
+}
+
+/// Removes a setting. Returns whether it was set.
+pub(crate) fn unset(path: &Path, key: &str) -> anyhow::Result<bool> {
+    if !path.exists() {
+        return Ok(false);
+    }
+    let mut was_set = false;
+    rewrite(path, |document| {
+        let (table, inner) = key.split_once('.').unwrap_or((key, ""));
+        let is_short = document.get(table).is_some_and(Item::is_value);
+        was_set = match document.get_mut(table).and_then(Item::as_table_like_mut) {
+            // `model = "name"` is short for a table with the name.
+            None if inner.is_empty() || (is_short && matches!(inner, "model" | "path")) => {
+                document.remove(table).is_some()
+            }
+            None => false,
+            Some(table) if inner.is_empty() => table.remove("model").is_some(),
+            Some(table) => table.remove(inner).is_some(),
+        };
+        let emptied = document.get(table).and_then(Item::as_table);
+        if was_set
+            && emptied.is_some_and(|table| table.is_empty() && prefix(table).trim().is_empty())
+        {
+            document.remove(table);
+        }
+        Ok(document.to_string())
+    })?;
+    Ok(was_set)
 }
 
 fn set_value(path: &Path, key: &str, value: Value) -> anyhow::Result<()> {

@@ -67,19 +67,23 @@ pub(super) fn explained(message: &str) -> String {
     }
 }
 
-/// Returns the parser's message about a value as what the value must be.
-pub(super) fn allowed(message: &str) -> String {
+/// The highest number of hits.
+pub(super) const MAX_LIMIT: usize = 100_000;
+
+/// Returns the parser's message about the value of a setting as what the value must be.
+pub(super) fn allowed(key: &str, message: &str) -> String {
     let Some((_, expected)) = message.rsplit_once("expected ") else {
         return message.to_owned();
     };
     let expected = match expected {
+        "usize" if key == "search.limit" => format!("a whole number from 1 to {MAX_LIMIT}"),
         "usize" | "u64" | "u32" | "u16" | "u8" => "a whole number".to_owned(),
         "f64" | "f32" => "a number".to_owned(),
         "a boolean" => "true or false".to_owned(),
         "a string" => "a text".to_owned(),
         names => names.replace('`', "'"),
     };
-    format!("it must be {expected}")
+    format!("{key} must be {expected}")
 }
 
 /// Returns the names in backticks.
@@ -147,22 +151,22 @@ mod tests {
         for (said, told) in [
             (
                 "invalid type: string \"five\", expected usize",
-                "it must be a whole number",
+                "search.deadline_ms must be a whole number",
             ),
             (
                 "unknown variant `sum`, expected `convex` or `rrf`",
-                "it must be 'convex' or 'rrf'",
+                "search.deadline_ms must be 'convex' or 'rrf'",
             ),
             (
                 "invalid type: integer `1`, expected a boolean",
-                "it must be true or false",
+                "search.deadline_ms must be true or false",
             ),
             (
-                "search.limit must be at least 1",
-                "search.limit must be at least 1",
+                "model.batch must be at least 1",
+                "model.batch must be at least 1",
             ),
         ] {
-            assert_eq!(allowed(said), told);
+            assert_eq!(allowed("search.deadline_ms", said), told);
         }
     }
 

@@ -4,6 +4,7 @@ use kodiak::rank::{Fusion, KeywordRoute, Weights};
 use serde::{Deserialize, Serialize};
 
 use super::Key;
+use super::keys::MAX_LIMIT;
 
 /// The search settings in effect.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -93,8 +94,8 @@ impl SearchSettings {
     /// Returns what is wrong with the settings, if anything is.
     pub(super) fn mistake(&self) -> Option<&'static str> {
         let weights = [self.lexical_weight, self.semantic_weight];
-        if self.limit == 0 {
-            return Some("search.limit must be at least 1");
+        if !(1..=MAX_LIMIT).contains(&self.limit) {
+            return Some("search.limit must be a whole number from 1 to 100000");
         }
         if weights
             .iter()

@@ -1,12 +1,12 @@
 //! `kodiak config`: shows where the config and the index are and the settings in
-//! effect, and changes one.
+//! effect, prints one, and changes or removes one.
 
 use std::path::Path;
 
 use serde::Serialize;
 
 use super::Outcome;
-use crate::arguments::{JsonArguments, SetArguments};
+use crate::arguments::{JsonArguments, KeyArguments, SetArguments};
 use crate::config::{Config, edit, keys};
 use crate::context::Context;
 use crate::failure::refusal;
@@ -54,26 +54,81 @@ pub(super) fn show(arguments: &JsonArguments, context: &Context<'_>) -> anyhow::
     Ok(Outcome::Done)
 }
 
+/// Fails unless there is a setting of this name.
+fn require(key: &str) -> anyhow::Result<()> {
+    if keys::KEYS.contains(&key) {
+        return Ok(());
+    }
+    let hint = match keys::meant(key) {
+        Some(meant) => format!("did you mean {meant}?"),
+        None if key.starts_with("source") => {
+            "run `kodiak add` and `kodiak remove` to change sources".to_owned()
+        }
+        None => format!("known settings: {}", keys::KEYS.join(", ")),
+    };
+    Err(refusal(format!("there is no setting '{key}'"), hint))
+}
+
+pub(super) fn get(arguments: &KeyArguments, context: &Context<'_>) -> anyhow::Result<Outcome> {
+    let key = arguments.key.as_str();
+    require(key)?;
+    let settings = toml::Value::try_from(context.config()?)?;
+    let Some(value) = value_of(&settings, key) else {
+        context.output.notice(&format!("{key} is not set"));
+        return Ok(Outcome::Nothing);
+    };
+    let text = match value {
+        toml::Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    context.output.answer(&format!("{}\n", escaped(&text)))?;
+    Ok(Outcome::Done)
+}
+
+/// Returns the value of a setting. A table that has only a name may be written as that.
+fn value_of<'a>(settings: &'a toml::Value, key: &str) -> Option<&'a toml::Value> {
+    let (table, inner) = key.split_once('.').unwrap_or((key, ""));
+    match (settings.get(table)?, inner) {
+        (toml::Value::Table(table), "") => table.get("model"),
+        (value, "") => Some(value),
+        (toml::Value::Table(table), inner) => table.get(inner),
+        (value, "model" | "path") => Some(value),
+        _ => None,
+    }
+}
+
 pub(super) fn set(arguments: &SetArguments, context: &Context<'_>) -> anyhow::Result<Outcome> {
     let key = arguments.key.as_str();
-    if !keys::KEYS.contains(&key) {
-        let hint = match keys::meant(key) {
-            Some(meant) => format!("did you mean {meant}?"),
-            None if key.starts_with("source") => {
-                "run `kodiak add` and `kodiak remove` to change sources".to_owned()
-            }
-            None => format!("known settings: {}", keys::KEYS.join(", ")),
-        };
-        return Err(refusal(format!("there is no setting '{key}'"), hint));
-    }
+    require(key)?;
     // Read first, because a config that cannot be read must not be edited.
     let before = context.config()?;
     let lock = edit::lock(&context.config_path, "config set")?;
     edit::set(&context.config_path, key, &arguments.value)?;
     drop(lock);
-    let after = context.config()?;
     let path = context.config_path.display();
     context.output.notice(&format!("set {key} in {path}"));
+    report_model(&before, context)
+}
+
+pub(super) fn unset(arguments: &KeyArguments, context: &Context<'_>) -> anyhow::Result<Outcome> {
+    let key = arguments.key.as_str();
+    require(key)?;
+    let before = context.config()?;
+    let lock = edit::lock(&context.config_path, "config unset")?;
+    let was_set = edit::unset(&context.config_path, key)?;
+    drop(lock);
+    let path = context.config_path.display();
+    context.output.notice(&if was_set {
+        format!("removed {key} from {path}")
+    } else {
+        format!("{key} was not set in {path}")
+    });
+    report_model(&before, context)
+}
+
+/// Says what to do next if another model is in effect than before.
+fn report_model(before: &Config, context: &Context<'_>) -> anyhow::Result<Outcome> {
+    let after = context.config()?;
     if before.model != after.model && after.model().is_some() {
         context.output.hint(
             "run `kodiak model test` to try the model; the next `kodiak index` embeds with it",

@@ -84,7 +84,7 @@ pub(crate) fn run(
         Verb::Add(_)
         | Verb::Article(_)
         | Verb::Model(ModelVerb::Use(_))
-        | Verb::Config(ConfigVerb::Set(_))
+        | Verb::Config(ConfigVerb::Set(_) | ConfigVerb::Unset(_))
         | Verb::Page(PageVerb::New(_))
         | Verb::Remember(_) => true,
         Verb::Search(arguments) => arguments.folder.is_some(),
@@ -152,7 +152,9 @@ fn run_verb(verb: &Verb, context: &Context<'_>) -> anyhow::Result<Outcome> {
         Verb::Doctor(arguments) => doctor::run(arguments, context),
         Verb::Model(verb) => model::run(verb, context),
         Verb::Config(ConfigVerb::Show(arguments)) => config::show(arguments, context),
+        Verb::Config(ConfigVerb::Get(arguments)) => config::get(arguments, context),
         Verb::Config(ConfigVerb::Set(arguments)) => config::set(arguments, context),
+        Verb::Config(ConfigVerb::Unset(arguments)) => config::unset(arguments, context),
         Verb::Eval(arguments) => eval::run(arguments, context),
         Verb::Mcp(arguments) => mcp::run(arguments, context),
         Verb::Serve(arguments) => mcp::serve(arguments, context),

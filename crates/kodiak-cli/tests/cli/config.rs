@@ -44,6 +44,54 @@ fn a_setting_is_changed_and_comments_stay() {
 }
 
 #[test]
+fn a_setting_is_printed_and_removed() {
+    let desk = Desk::unset();
+    desk.write(
+        "config/kodiak/config.toml",
+        "# mine\nmodel = \"none\"\n\n[search] # how\nlimit = 3\nfusion = \"rrf\"\n",
+    );
+    let value = |key: &str| desk.run(&["config", "get", key]);
+    assert_eq!(value("search.limit").stdout, "3\n");
+    assert_eq!(value("search.fusion").stdout, "rrf\n");
+    assert_eq!(value("model").stdout, "none\n");
+    assert_eq!(value("model.model").stdout, "none\n");
+    assert_eq!(value("offline").stdout, "false\n");
+    assert_snapshot!(value("search.rerank"), @"
+    exit: 1
+    --- stderr
+    search.rerank is not set
+    ");
+    assert_snapshot!(value("search.limti"), @"
+    exit: 2
+    --- stderr
+    error: there is no setting 'search.limti'
+    hint: did you mean search.limit?
+    ");
+    assert_snapshot!(desk.run(&["config", "unset", "search.limit"]), @"
+    exit: 0
+    --- stderr
+    removed search.limit from [DESK]/config/kodiak/config.toml
+    ");
+    assert_eq!(value("search.limit").stdout, "10\n");
+    assert_snapshot!(desk.run(&["config", "unset", "search.limit"]), @"
+    exit: 0
+    --- stderr
+    search.limit was not set in [DESK]/config/kodiak/config.toml
+    ");
+    desk.ok(&["config", "unset", "model"]);
+    desk.ok(&["config", "unset", "search.fusion"]);
+    let left = fs::read_to_string(desk.config()).unwrap();
+    assert!(
+        !left.contains("model") && !left.contains("fusion"),
+        "{left}"
+    );
+    assert_eq!(desk.run(&["config", "unset", "zebra"]).code, Some(2));
+    desk.ok(&["config", "show"]);
+    // Without a file there is nothing to remove.
+    Desk::new().ok(&["config", "unset", "offline"]);
+}
+
+#[test]
 fn a_setting_can_be_the_first() {
     let desk = Desk::new();
     desk.ok(&["config", "set", "offline", "true"]);

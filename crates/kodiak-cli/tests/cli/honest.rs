@@ -144,25 +144,25 @@ fn a_value_that_a_setting_cannot_have() {
     assert_snapshot!(desk.run(&["config", "set", "search.limit", "five"]), @"
     exit: 2
     --- stderr
-    error: search.limit cannot be 'five': it must be a whole number
+    error: search.limit must be a whole number from 1 to 100000, not 'five'
     hint: the config is unchanged; `kodiak config show` prints what is in effect
     ");
     assert_snapshot!(desk.run(&["config", "set", "search.limit", "0"]), @"
     exit: 2
     --- stderr
-    error: search.limit cannot be '0': search.limit must be at least 1
+    error: search.limit must be a whole number from 1 to 100000, not '0'
     hint: the config is unchanged; `kodiak config show` prints what is in effect
     ");
     assert_snapshot!(desk.run(&["config", "set", "search.fusion", "sum"]), @"
     exit: 2
     --- stderr
-    error: search.fusion cannot be 'sum': it must be 'convex' or 'rrf'
+    error: search.fusion must be 'convex' or 'rrf', not 'sum'
     hint: the config is unchanged; `kodiak config show` prints what is in effect
     ");
     assert_snapshot!(desk.run(&["config", "set", "offline", "perhaps"]), @"
     exit: 2
     --- stderr
-    error: offline cannot be 'perhaps': it must be true or false
+    error: offline must be true or false, not 'perhaps'
     hint: the config is unchanged; `kodiak config show` prints what is in effect
     ");
     assert_eq!(fs::read_to_string(desk.config()).unwrap(), before);
