@@ -59,8 +59,8 @@ pub(crate) use search::SearchArguments;
 use search::mode_parser;
 pub(crate) use serve::{OfferArguments, ServeArguments};
 pub(crate) use setup::{
-    CompletionsArguments, ConfigVerb, HelpArguments, JsonArguments, KeyArguments, ManArguments,
-    SetArguments,
+    CompleteArguments, CompletionsArguments, ConfigVerb, HelpArguments, JsonArguments,
+    KeyArguments, ManArguments, SetArguments, Values,
 };
 pub(crate) use sources::{
     AddArguments, DoctorArguments, IndexArguments, RebuildArguments, RemoveArguments,

@@ -8,7 +8,6 @@ use super::HttpArguments;
 use super::http::address;
 
 /// What a server offers, and to whom.
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 #[derive(Debug, Args)]
 pub(crate) struct OfferArguments {
     /// The sets of tools to offer

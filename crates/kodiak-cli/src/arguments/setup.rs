@@ -109,6 +109,54 @@ pub(crate) struct ManArguments {
     pub(crate) folder: Option<PathBuf>,
 }
 
+/// `kodiak complete-values`, which completion scripts run.
+#[derive(Debug, Args)]
+pub(crate) struct CompleteArguments {
+    /// What to list
+    #[arg(value_name = "KIND")]
+    pub(crate) values: Values,
+    /// How the values begin
+    #[arg(value_name = "PREFIX", default_value = "", allow_hyphen_values = true)]
+    pub(crate) prefix: String,
+}
+
+/// What a shell completes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Values {
+    /// The tags of notes
+    Tags,
+    /// The names of sources
+    Sources,
+    /// The projects of notes and sessions
+    Projects,
+    /// The names of models
+    Models,
+    /// The settings of the config
+    Keys,
+}
+
+impl Values {
+    /// All of them.
+    pub(crate) const ALL: [Self; 5] = [
+        Self::Tags,
+        Self::Sources,
+        Self::Projects,
+        Self::Models,
+        Self::Keys,
+    ];
+
+    /// Returns the name that the command line has for it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Tags => "tags",
+            Self::Sources => "sources",
+            Self::Projects => "projects",
+            Self::Models => "models",
+            Self::Keys => "keys",
+        }
+    }
+}
+
 /// `kodiak help`.
 #[derive(Debug, Args)]
 pub(crate) struct HelpArguments {

@@ -1,11 +1,11 @@
 //! The verbs of the program, in the order in which its help lists them.
 //!
-//! The hidden ones at the end are earlier names. Scripts that use them keep working.
+//! The hidden ones at the end are for completion scripts, and earlier names. Scripts that use them keep working.
 
 use clap::Subcommand;
 
 use super::{
-    AddArguments, ArticleVerb, CompletionsArguments, ConfigVerb,
+    AddArguments, ArticleVerb, CompleteArguments, CompletionsArguments, ConfigVerb,
     DoctorArguments, EvalArguments, ForgetArguments, GetArguments, HelpArguments, IndexArguments,
     ManArguments, McpArguments, ModelVerb, NoteVerb, OpenArguments, PageVerb, RebuildArguments,
     RecallArguments, RememberArguments, RemoveArguments, SearchArguments, ServeArguments,
@@ -78,6 +78,10 @@ pub(crate) enum Verb {
     Eval(EvalArguments),
     /// Print this list, or the help of a command
     Help(HelpArguments),
+
+    /// List the values that a shell completes
+    #[command(hide = true)]
+    CompleteValues(CompleteArguments),
 
     /// Build a new index: `index --rebuild`
     #[command(hide = true)]

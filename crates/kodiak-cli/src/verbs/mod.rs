@@ -93,6 +93,13 @@ pub(crate) fn run(
         Verb::Serve(arguments) => arguments.offer.allow_write,
         _ => false,
     };
+    if let Verb::CompleteValues(wanted) = &arguments.verb {
+        // A shell shows whatever is printed, so a mistake elsewhere is not reported here.
+        let context = Context::new(output, &arguments.everywhere, true);
+        return Ok(context.map_or(Outcome::Done, |context| {
+            completions::values::run(wanted, &context)
+        }));
+    }
     let context = Context::new(output, &arguments.everywhere, writes_config)?;
     privacy::tighten(&context);
     let usual = match &arguments.verb {
@@ -159,6 +166,10 @@ fn run_verb(verb: &Verb, context: &Context<'_>) -> anyhow::Result<Outcome> {
         Verb::Mcp(arguments) => mcp::run(arguments, context),
         Verb::Serve(arguments) => mcp::serve(arguments, context),
         Verb::Token(verb) => token::run(verb, context),
-        Verb::Completions(_) | Verb::Man(_) | Verb::Help(_) | Verb::Note(_) => Ok(Outcome::Done),
+        Verb::Completions(_)
+        | Verb::CompleteValues(_)
+        | Verb::Man(_)
+        | Verb::Help(_)
+        | Verb::Note(_) => Ok(Outcome::Done),
     }
 }

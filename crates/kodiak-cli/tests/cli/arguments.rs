@@ -185,46 +185,6 @@ fn the_completion_script_is_one() {
     }
 }
 
-#[cfg(unix)]
-#[test]
-fn the_names_of_sources_are_completed() {
-    let desk = Desk::indexed();
-    desk.write("work log/a.md", "# A\n");
-    desk.ok(&["add", "work log"]);
-    assert_eq!(desk.ok(&["sources", "--names"]).stdout, "notes\nwork-log\n");
-    let script = desk.ok(&["completions", "bash"]).stdout;
-    desk.write("kodiak.bash", &script);
-    // Completes the last of these words.
-    let complete = |words: &str| {
-        let ask = format!(
-            "source ./kodiak.bash; COMP_WORDS=({words}); COMP_CWORD=$((${{#COMP_WORDS[@]}}-1)); \
-             $(complete -p kodiak | sed 's/.*-F \\([^ ]*\\).*/\\1/') kodiak \
-             \"${{COMP_WORDS[COMP_CWORD]}}\" \"${{COMP_WORDS[COMP_CWORD-1]}}\"; \
-             printf '%s\\n' \"${{COMPREPLY[@]}}\""
-        );
-        let program = std::path::Path::new(env!("CARGO_BIN_EXE_kodiak"));
-        let folder = program.parent().unwrap().display();
-        let mut command = std::process::Command::new("bash");
-        command
-            .args(["-c", &ask])
-            .env_clear()
-            .envs(
-                desk.command(&["x"])
-                    .get_envs()
-                    .filter_map(|(key, value)| Some((key, value?))),
-            )
-            .env("PATH", format!("{folder}:/usr/local/bin:/usr/bin:/bin"))
-            .current_dir(desk.path("."));
-        desk.finish(&mut command).stdout
-    };
-    assert_eq!(complete("kodiak search x --source ''"), "notes\nwork-log\n");
-    assert_eq!(complete("kodiak similar x --source n"), "notes\n");
-    assert_eq!(complete("kodiak index w"), "work-log\n");
-    assert_eq!(complete("kodiak remove ''"), "notes\nwork-log\n");
-    assert!(complete("kodiak index --re").contains("--rebuild"));
-    assert!(complete("kodiak se").contains("search"));
-}
-
 #[test]
 fn the_manual() {
     let desk = Desk::new();

@@ -49,9 +49,10 @@ pub(super) fn reason(
 pub(super) fn filters(answer: &Answer) -> Vec<String> {
     let shown = |filter: &QueryFilter| {
         let QueryFilter { field, value, .. } = filter;
-        match value.contains(char::is_whitespace) {
-            true => format!("{field}:\"{value}\""),
-            false => format!("{field}:{value}"),
+        if value.contains(char::is_whitespace) {
+            format!("{field}:\"{value}\"")
+        } else {
+            format!("{field}:{value}")
         }
     };
     answer.filters.iter().map(shown).collect()
