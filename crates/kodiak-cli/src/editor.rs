@@ -1,10 +1,11 @@
-//! Opens a file in the editor that `VISUAL` or `EDITOR` names.
+//! Opens a file in the editor that `VISUAL` or `EDITOR` names, or else in `vi`.
 
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::Command;
 
 use crate::failure::refusal;
+use crate::paths;
 
 /// How an editor is told the line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,10 +29,11 @@ const VARIABLES: [&str; 2] = ["VISUAL", "EDITOR"];
 pub(crate) fn open(file: &Path, line: usize) -> anyhow::Result<()> {
     let named = |name| std::env::var(name).ok();
     let named = VARIABLES.into_iter().filter_map(named);
-    let Some(editor) = named.into_iter().find(|editor| !editor.trim().is_empty()) else {
+    let named = named.into_iter().find(|editor| !editor.trim().is_empty());
+    let Some(editor) = named.or_else(usual) else {
         return Err(refusal(
-            "no editor is set",
-            "set VISUAL or EDITOR, for example EDITOR=vim",
+            "no editor is set, and there is no vi",
+            "set VISUAL or EDITOR, for example EDITOR=nano",
         ));
     };
     let mut command = command(&editor);
@@ -47,6 +49,19 @@ pub(crate) fn open(file: &Path, line: usize) -> anyhow::Result<()> {
             "check VISUAL and EDITOR",
         )),
     }
+}
+
+/// Returns what opens a file where no editor is named: `vi`, or else what the desktop opens
+/// files with.
+fn usual() -> Option<String> {
+    let opener = if cfg!(target_os = "macos") {
+        "open"
+    } else {
+        "xdg-open"
+    };
+    let mut programs = ["vi", opener].into_iter();
+    let found = programs.find(|program| paths::program_on_path(program).is_some());
+    found.map(str::to_owned)
 }
 
 /// Returns the command that runs an editor. The variable may have arguments and

@@ -5,6 +5,7 @@ mod http;
 mod install;
 mod renewing;
 
+use std::io::IsTerminal;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -95,6 +96,12 @@ fn offer(
         }
         Reach::Stdio { idle } => idle,
     };
+    if std::io::stdin().is_terminal() {
+        context.output.notice(
+            "waiting for a client of the Model Context Protocol on standard input; \
+             `kodiak mcp install CLIENT` sets one up, and Ctrl-C ends this",
+        );
+    }
     let with_parent = true;
     let ended = serve_stdio(&server, Lifetime { idle, with_parent })?;
     drop(upkeep);

@@ -59,13 +59,27 @@ fn a_file_is_opened_in_the_editor_at_the_line() {
 }
 
 #[test]
+fn without_an_editor_there_is_vi() {
+    let desk = Desk::indexed();
+    desk.client("vi", "printf '%s\\n' \"$@\" > vi.told");
+    let file = desk.path("notes/productivity/gtd.md");
+    let mut command = desk.command(&["open", "GTD methodology"]);
+    let run = desk.finish(command.env("PATH", desk.path("clients")));
+    assert_eq!(run.code, Some(0), "{run}");
+    assert_eq!(
+        fs::read_to_string(desk.path("vi.told")).unwrap(),
+        format!("+1\n{}\n", file.display())
+    );
+}
+
+#[test]
 fn what_cannot_be_opened_is_explained() {
     let desk = Desk::indexed();
     assert_snapshot!(desk.run(&["open", "GTD methodology"]), @"
     exit: 2
     --- stderr
-    error: no editor is set
-    hint: set VISUAL or EDITOR, for example EDITOR=vim
+    error: no editor is set, and there is no vi
+    hint: set VISUAL or EDITOR, for example EDITOR=nano
     ");
     let mut command = desk.command(&["open", "GTD methodology"]);
     let run = desk.finish(command.env("EDITOR", "false"));
