@@ -258,7 +258,7 @@ fn cold(notes: &Notes, options: &Options, report: &mut Report) -> Result<()> {
         program.with_context(|| format!("could not find {}", options.program.display()))?;
     for place in PLACES {
         let add: &[&str] = match place {
-            Place::Files => &["add", "notes", "--name", "files"],
+            Place::Files => &["add", "notes", "--name", "files", "--yes"],
             Place::Bear => &["add", "--bear", "database.sqlite"],
         };
         let added = notes.command(&program, place, add).output()?;

@@ -39,7 +39,7 @@ pub(crate) fn measure(path: &Path, program: &Path, runs: usize, report: &mut Rep
         run(program, &arguments, watch_memory)
     };
 
-    let mut add = with(&["add", "--name", "bench"]);
+    let mut add = with(&["add", "--name", "bench", "--yes"]);
     add.push(folder.to_owned());
     let first = call(&add, true)?;
     report.add(

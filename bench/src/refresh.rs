@@ -93,7 +93,7 @@ impl Place {
             notes,
         };
         let notes = place.home.path().join("notes");
-        let added = place.command("add").arg(notes).output()?;
+        let added = place.command("add").arg(notes).arg("--yes").output()?;
         ensure!(added.status.success(), "could not index: {added:?}");
         Ok(place)
     }

@@ -149,7 +149,7 @@ fn filled(options: &Options, notes: usize, model: &str) -> Result<Place> {
     let folder = place.path("notes");
     std::fs::create_dir(&folder)?;
     crate::all::write_notes(&folder, notes)?;
-    place.run(&["add", &folder.to_string_lossy()])?;
+    place.run(&["add", &folder.to_string_lossy(), "--yes"])?;
     Ok(place)
 }
 

@@ -71,7 +71,7 @@ impl Program {
             .canonicalize()
             .with_context(|| format!("could not find {}", folder.display()))?;
         let mut add = self.command(NO_MODEL, "add");
-        let first = run_command(add.args(["--name", "bench"]).arg(folder), true)?;
+        let first = run_command(add.args(["--name", "bench", "--yes"]).arg(folder), true)?;
         let seconds = first.wall.as_secs_f64();
         column.add("first index", seconds, "s", "wall, new process, all cores");
         if let Some(cpu) = first.cpu {

@@ -66,7 +66,7 @@ pub(super) fn cold(options: &Options, report: &mut Report) -> Result<()> {
     std::fs::create_dir(place.path("notes"))?;
     crate::all::write_notes(&place.path("notes"), COLD_NOTES)?;
     let notes = place.path("notes");
-    place.run(&["add", &notes.to_string_lossy(), "--no-semantic"])?;
+    place.run(&["add", &notes.to_string_lossy(), "--no-semantic", "--yes"])?;
     place.run(&["remember", "The first memory of all is about beginnings."])?;
     let started = Instant::now();
     let mut written = 1;

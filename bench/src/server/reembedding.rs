@@ -42,7 +42,7 @@ pub(super) fn measure(
 ) -> Result<()> {
     let place = Place::new(&options.program, &options.model)?;
     let notes = folder.canonicalize()?;
-    place.run(&["add", &notes.to_string_lossy()])?;
+    place.run(&["add", &notes.to_string_lossy(), "--yes"])?;
     let texts = embed::pieces(&notes)?;
     let queries = Kind::SixWords.queries(&texts, QUERIES);
     ensure!(!queries.is_empty(), "there is nothing to search for");

@@ -9,6 +9,7 @@ use kodiak::sync::{EmbeddingProgress, Progress as SyncProgress, Report};
 use crate::output::Output;
 use crate::output::phrases::counted;
 use crate::output::progress::{Embedding, Progress};
+use crate::output::removal::Removal;
 use crate::registry::source_failure;
 
 /// When to print the summary of a sync.
@@ -36,6 +37,7 @@ enum Shown<'a> {
     Nothing,
     Sync(String, Progress<'a>),
     Embedding(Embedding<'a>),
+    Removal(Removal),
 }
 
 impl<'a> Listener<'a> {
@@ -90,7 +92,24 @@ impl<'a> Listener<'a> {
                 let failure = source_failure(source, error).context(message);
                 self.output.partial_failure(&failure);
             }
+            Event::Removing {
+                source,
+                removed,
+                entries,
+            } => {
+                if !matches!(*shown, Shown::Removal(_)) {
+                    *shown = Shown::Removal(Removal::new(self.output, source, entries));
+                }
+                if let Shown::Removal(removal) = &*shown {
+                    removal.removed(removed);
+                }
+            }
+            Event::Compacting => {
+                *shown = Shown::Nothing;
+                *shown = Shown::Removal(Removal::compacting(self.output));
+            }
             Event::SourceForgotten { source, documents } => {
+                *shown = Shown::Nothing;
                 let documents = counted(documents, "note");
                 self.output.notice(&format!(
                     "{source}: no longer registered, {documents} removed from the index"

@@ -239,6 +239,17 @@ fn check(config: &Config, wanted: &Wanted<'_>) -> anyhow::Result<Standing> {
     Ok(standing)
 }
 
+/// Returns the number of files of a source that is not registered yet; `None` if it is.
+pub(crate) fn new_files(config: &Config, wanted: &Wanted<'_>) -> anyhow::Result<Option<usize>> {
+    match standing(config, wanted)? {
+        Standing::Known(_) => Ok(None),
+        Standing::New(source) => {
+            let listing = assemble::source(config, &source)?.list()?;
+            Ok(Some(listing.entries.len()))
+        }
+    }
+}
+
 fn standing(config: &Config, wanted: &Wanted<'_>) -> anyhow::Result<Standing> {
     let name = wanted.name.map(tidy_name);
     if let Some(known) = registry::registered_at(config, &wanted.path) {

@@ -37,6 +37,9 @@ pub(crate) struct AddArguments {
     /// Index for lexical search only: do not embed; for the first source, this is remembered
     #[arg(long)]
     pub(crate) no_semantic: bool,
+    /// Do not ask before very many files are indexed
+    #[arg(long)]
+    pub(crate) yes: bool,
 }
 
 /// `kodiak remove`.

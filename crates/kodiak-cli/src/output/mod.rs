@@ -12,6 +12,8 @@ mod json;
 pub(crate) mod phrases;
 pub(crate) mod plot;
 pub(crate) mod progress;
+pub(crate) mod question;
+pub(crate) mod removal;
 pub(crate) mod style;
 pub(crate) mod wrap;
 pub(crate) mod xml;

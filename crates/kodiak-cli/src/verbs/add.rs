@@ -11,7 +11,11 @@ use crate::assemble::Purpose;
 use crate::config::{Kind, NO_MODEL, edit};
 use crate::context::Context;
 use crate::embedding;
-use crate::registration::{Wanted, register};
+use crate::failure::refusal;
+use crate::output::phrases::counted;
+use crate::output::question;
+use crate::paths;
+use crate::registration::{Wanted, new_files, register};
 use crate::registry::{existing_bear, existing_folder};
 use crate::sessions;
 use crate::usual;
@@ -44,7 +48,12 @@ pub(super) fn run(arguments: &AddArguments, context: &Context<'_>) -> anyhow::Re
     if let Some(agent) = &arguments.transcripts.agent {
         sessions::add(arguments, agent, context, purpose)?;
     } else {
-        let added = register(context, &wanted(arguments)?, purpose)?;
+        let wanted = wanted(arguments)?;
+        if !arguments.yes && !is_meant(context, &wanted)? {
+            context.output.notice("nothing was added");
+            return Ok(Outcome::Done);
+        }
+        let added = register(context, &wanted, purpose)?;
         let articles = added.path.join(ARTICLES_FOLDER);
         // Articles lie in the same folder and are a source of their own.
         if added.kind == Kind::Memory && articles.is_dir() {
@@ -67,6 +76,38 @@ pub(super) fn run(arguments: &AddArguments, context: &Context<'_>) -> anyhow::Re
     let engine = context.engine(&config, purpose)?;
     embedding::embed(context, &config, &engine, no_semantic, None)?;
     Ok(Outcome::Done)
+}
+
+/// The number of files of a folder that are indexed without asking.
+const MANY: usize = 5_000;
+
+/// Reports whether a folder is meant: asks if it is new and has very many files, or if it
+/// is the home folder or contains it.
+fn is_meant(context: &Context<'_>, wanted: &Wanted<'_>) -> anyhow::Result<bool> {
+    if wanted.kind != Kind::Markdown {
+        return Ok(true);
+    }
+    let Some(files) = new_files(&context.config()?, wanted)? else {
+        return Ok(true);
+    };
+    let home = paths::home().and_then(|home| home.canonicalize().ok());
+    let has_home = home.as_ref().filter(|home| home.starts_with(&wanted.path));
+    if files <= MANY && has_home.is_none() {
+        return Ok(true);
+    }
+    let path = wanted.path.display();
+    let what = match has_home {
+        Some(home) if *home == wanted.path => format!("{path}, your home folder,"),
+        _ => path.to_string(),
+    };
+    let fact = format!("{what} has {}", counted(files as u64, "file"));
+    match question::confirmed(&format!("{fact}. Index all of them?")) {
+        Some(yes) => Ok(yes),
+        None => Err(refusal(
+            format!("{fact} and was not confirmed"),
+            "add a folder inside of it, limit it with --glob, or confirm with --yes",
+        )),
+    }
 }
 
 /// Returns the source that the arguments ask for.

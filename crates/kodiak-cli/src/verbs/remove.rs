@@ -41,7 +41,9 @@ pub(super) fn run(arguments: &RemoveArguments, context: &Context<'_>) -> anyhow:
     if indexed.iter().any(|source| source.name == *name) {
         let listener = Listener::new(context.output, Summaries::Changes);
         let event = |event: Event<'_>| listener.event(event);
-        engine.forget_source(&Guard::local(), name, &Job::new(&event))?;
+        let forgotten = engine.forget_source(&Guard::local(), name, &Job::new(&event));
+        listener.end();
+        forgotten?;
     }
     context
         .output

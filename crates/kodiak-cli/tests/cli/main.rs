@@ -34,6 +34,8 @@ mod judged;
 mod kill;
 mod kill_erasing;
 mod kill_pages;
+#[cfg(unix)]
+mod large;
 mod length;
 mod mcp;
 mod meaning;
