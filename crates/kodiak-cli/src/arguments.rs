@@ -9,6 +9,7 @@ mod client;
 mod eval;
 mod help;
 mod http;
+mod links;
 mod mcp;
 mod memory;
 mod model;
@@ -40,6 +41,7 @@ pub(crate) use client::InstallClientArguments;
 pub(crate) use eval::EvalArguments;
 pub(crate) use help::{all_commands, command, described};
 pub(crate) use http::HttpArguments;
+pub(crate) use links::LinksArguments;
 pub(crate) use mcp::{McpArguments, McpVerb};
 pub(crate) use memory::{
     ArticleVerb, ChooseArguments, DescribeArguments, ForgetArguments, OriginArguments,

@@ -87,7 +87,8 @@ impl Places {
         self.shown_at(&copy.source, &copy.path)
     }
 
-    fn shown_at(&self, source: &str, path: &str) -> String {
+    /// Returns the path to show for a document of a source.
+    pub(crate) fn shown_at(&self, source: &str, path: &str) -> String {
         let named = format!("{source}/{path}");
         // A memory has a name of its own, which its file need not have.
         if let Some((Kind::Memory | Kind::Article, _)) = self.roots.get(source) {

@@ -27,10 +27,12 @@
 //! * `markdown` finds, reads and writes the files of a folder;
 //! * `note` makes a document of a text, with `frontmatter` and `decode`;
 //! * `retag` and `retitle` change a text in place;
+//! * `links` finds what a note links to and what links to it;
 //! * `pages` and `tags` have the methods of [`Notes`], `naming` what names callers get.
 
 mod decode;
 pub mod frontmatter;
+mod links;
 pub mod markdown;
 pub mod naming;
 pub mod note;
@@ -41,6 +43,7 @@ mod retitle;
 mod speaker;
 mod tags;
 
+pub use links::{BrokenLink, LeftOut, LinkedNote, Links, Mention, NoteLinks};
 pub use markdown::{FolderOptions, MarkdownFolder, path_in};
 pub use note::document_from_text;
 pub use pages::{PAGES_SOURCE, PageText, Saved};

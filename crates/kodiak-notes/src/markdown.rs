@@ -16,6 +16,7 @@ mod save;
 mod trash;
 mod walk;
 
+use std::any::Any;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read};
 use std::path::{Component, Path, PathBuf};
@@ -215,6 +216,10 @@ impl Source for MarkdownFolder {
 
     fn writable(&self) -> Option<&dyn WritableSource> {
         self.options.writable.then_some(self as &dyn WritableSource)
+    }
+
+    fn as_any(&self) -> Option<&dyn Any> {
+        Some(self)
     }
 }
 

@@ -27,7 +27,7 @@ pub use documents::{
 pub use embedding_progress::{Coverage, EmbeddingProgress, EmbeddingStatus, Serving};
 pub use entries::{Entries, EntryRow, EntryState, KnownDocument, KnownEntry, VisitOrder};
 pub use lexical::{Lexical, Match, Matches, Ranking};
-pub use links::{LinkMatch, Links};
+pub use links::{LinkMatch, Links, Meant};
 pub use maintenance::{Finding, Maintenance};
 pub use names::{Name, Names};
 pub use questions::{

@@ -53,41 +53,42 @@ pub struct Named<'a> {
     pub title: &'a str,
 }
 
+/// A link of a body to something in the same source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BodyLink {
+    /// The path or the name as it is written, without a place in the document.
+    pub path: String,
+    /// The text of the link.
+    pub text: String,
+    /// The document it may point to; `None` if it names another kind of file.
+    pub target: Option<LinkTarget>,
+}
+
+/// What a link points to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Resolved {
+    /// No document.
+    Nothing,
+    /// The document at this place among the candidates.
+    One(usize),
+    /// Any of several documents.
+    Several,
+}
+
 impl LinkTarget {
     /// Reads a link's target. Returns `None` if it cannot be another document of the
     /// same source.
     fn read(link: &Written<'_>) -> Option<Self> {
-        let written = link.target.trim();
-        if written.is_empty() || written.len() > MAX_TARGET {
+        Self::at(&path_of(link)?, link.wiki)
+    }
+
+    /// Returns what a path or a name points to, unless it is another kind of file.
+    fn at(written: &str, wiki: bool) -> Option<Self> {
+        if !wiki && has_other_extension(written) {
             return None;
         }
-        let target = if link.wiki {
-            let target = written.strip_prefix("file:").unwrap_or(written);
-            let target = target.split_once("::").map_or(target, |(file, _)| file);
-            if target.contains("://") {
-                return None;
-            }
-            target.to_owned()
-        } else {
-            let target = match written.strip_prefix('<') {
-                Some(angled) => angled.split_once('>')?.0,
-                // A title may follow.
-                None => written.split(char::is_whitespace).next()?,
-            };
-            if has_scheme(target) {
-                return None;
-            }
-            percent_decode_str(target).decode_utf8().ok()?.into_owned()
-        };
-        // Behind these there is a place in the document.
-        let signs: &[char] = if link.wiki { &['#'] } else { &['#', '?'] };
-        // In a table, the bar of a wiki link is escaped.
-        let target = target.split(signs).next()?.trim_end_matches('\\');
-        if !link.wiki && has_other_extension(target) {
-            return None;
-        }
-        let path = normalised(target)?;
-        let titled = link.wiki && !path.contains('/');
+        let path = normalised(written)?;
+        let titled = wiki && !path.contains('/');
         Some(Self { path, titled })
     }
 
@@ -111,20 +112,41 @@ impl LinkTarget {
         stem(self.path.rsplit('/').next().unwrap_or_default())
     }
 
+    /// Reports whether a document with this alias may be meant.
+    pub fn is_alias(&self, alias: &str) -> bool {
+        self.titled && fold(alias.trim()) == self.path
+    }
+
     /// Returns the place of the document that a link in the document with the key
     /// `from` means, or `None` if there is none or it cannot be told.
+    pub fn resolve(&self, from: &str, candidates: &[Named<'_>]) -> Option<usize> {
+        match self.resolved(from, candidates) {
+            Resolved::One(at) => Some(at),
+            Resolved::Nothing | Resolved::Several => None,
+        }
+    }
+
+    /// Returns which of these documents a link in the document with the key `from`
+    /// means.
     ///
     /// It is the one at the path from the folder of the link, or from the root, or
     /// otherwise the only one whose path ends so or whose title it is. Links are written
     /// by several programs, which do not agree where a path begins.
-    pub fn resolve(&self, from: &str, candidates: &[Named<'_>]) -> Option<usize> {
+    pub fn resolved(&self, from: &str, candidates: &[Named<'_>]) -> Resolved {
         let folded: Vec<String> = candidates.iter().map(|one| fold(one.key)).collect();
         let only = |fits: &dyn Fn(usize) -> bool| {
             let mut fitting = (0..candidates.len()).filter(|&at| fits(at));
-            let first = fitting.next()?;
-            fitting.next().is_none().then_some(first)
+            match (fitting.next(), fitting.next()) {
+                (None, _) => Resolved::Nothing,
+                (Some(first), None) => Resolved::One(first),
+                (Some(_), Some(_)) => Resolved::Several,
+            }
         };
-        let at = |path: &str| only(&|at| is_at(&folded[at], path));
+        let at = |path: &str| match only(&|at| is_at(&folded[at], path)) {
+            Resolved::One(at) => Some(Resolved::One(at)),
+            // Files whose names differ by case or extension.
+            Resolved::Nothing | Resolved::Several => None,
+        };
         let from = fold(from);
         let near = self.joined(&from);
         let rooted = self.path.trim_start_matches('/');
@@ -133,13 +155,13 @@ impl LinkTarget {
         near.as_deref()
             .and_then(at)
             .or_else(|| at(rooted))
-            .or_else(|| only(&is_named))
-            .or_else(|| {
-                let has_title = |at: usize| fold(candidates[at].title.trim()) == self.path;
+            .unwrap_or_else(|| match only(&is_named) {
                 // Notes of the same name in several folders are told apart above, or
                 // not at all.
-                let named = (0..candidates.len()).any(is_named);
-                (self.titled && !named).then(|| only(&has_title)).flatten()
+                Resolved::Nothing if self.titled => {
+                    only(&|at| fold(candidates[at].title.trim()) == self.path)
+                }
+                named => named,
             })
     }
 
@@ -177,6 +199,83 @@ pub fn names(key: &str, title: &str) -> Vec<String> {
     names
 }
 
+/// Returns the name that links may call a document with this alias by.
+pub fn alias_name(alias: &str) -> String {
+    stem(&fold(alias.trim())).to_owned()
+}
+
+/// Returns the links of a body to documents and files of the same source, in order. An
+/// address elsewhere and a place in the document itself are left out.
+pub fn within_source(markup: Markup, lines: &Lines, body: &str) -> Vec<BodyLink> {
+    let mut found = Vec::new();
+    links::each(markup, lines, body, |link| {
+        let is_foreign = link.wiki && is_foreign(markup, link.target.trim());
+        if found.len() < MAX_TARGETS
+            && !is_foreign
+            && let Some(path) = path_of(&link)
+            && !path.trim().is_empty()
+        {
+            found.push(BodyLink {
+                target: LinkTarget::at(&path, link.wiki),
+                path,
+                text: one_line(link.text),
+            });
+        }
+    });
+    found
+}
+
+/// Reports whether what stands in double brackets leads out of the source: an address of
+/// another program or, in Org, a place in the file.
+fn is_foreign(markup: Markup, target: &str) -> bool {
+    match markup {
+        Markup::Org => {
+            let is_address = has_scheme(target) && !target.starts_with("file:");
+            is_address || target.starts_with(['*', '('])
+        }
+        _ => target.starts_with("mailto:"),
+    }
+}
+
+/// Returns the path or the name that a link points to, without a place in the document;
+/// `None` if it leads out of the source.
+fn path_of(link: &Written<'_>) -> Option<String> {
+    let written = link.target.trim();
+    if written.is_empty() || written.len() > MAX_TARGET {
+        return None;
+    }
+    let target = if link.wiki {
+        let target = written.strip_prefix("file:").unwrap_or(written);
+        let target = target.split_once("::").map_or(target, |(file, _)| file);
+        if target.contains("://") {
+            return None;
+        }
+        target.to_owned()
+    } else {
+        let target = match written.strip_prefix('<') {
+            Some(angled) => angled.split_once('>')?.0,
+            // A title may follow.
+            None => written.split(char::is_whitespace).next()?,
+        };
+        if has_scheme(target) {
+            return None;
+        }
+        percent_decode_str(target).decode_utf8().ok()?.into_owned()
+    };
+    // Behind these there is a place in the document.
+    let signs: &[char] = if link.wiki { &['#'] } else { &['#', '?'] };
+    // In a table, the bar of a wiki link is escaped.
+    let target = target.split(signs).next()?.trim_end_matches('\\');
+    Some(target.to_owned())
+}
+
+/// Returns the text of a link on one line, cut where it is long.
+fn one_line(text: &str) -> String {
+    let text = text.trim();
+    let text = &text[..text.floor_char_boundary(MAX_TEXT)];
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// Returns the links of a body: for each target, in the order of their paths, the
 /// distinct texts.
 pub fn outgoing(markup: Markup, lines: &Lines, body: &str) -> Vec<OutgoingLink> {
@@ -185,9 +284,7 @@ pub fn outgoing(markup: Markup, lines: &Lines, body: &str) -> Vec<OutgoingLink> 
         let Some(target) = LinkTarget::read(&link) else {
             return;
         };
-        let text = link.text.trim();
-        let text = &text[..text.floor_char_boundary(MAX_TEXT)];
-        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let text = one_line(link.text);
         if text.is_empty() || (targets.len() >= MAX_TARGETS && !targets.contains_key(&target)) {
             return;
         }

@@ -168,3 +168,45 @@ fn hostile_texts_are_bounded() {
             .starts_with(&format!("{}\ntext 0", "x".repeat(MAX_TEXT)))
     );
 }
+
+#[test]
+fn links_within_a_source_are_listed_as_written() {
+    let shown = |markup: Markup, body: &str| -> Vec<(String, Option<String>)> {
+        let found = within_source(markup, &Lines::of(markup, body), body);
+        let found = found.into_iter();
+        found
+            .map(|link| {
+                (
+                    link.path,
+                    link.target.map(|target| target.path().to_owned()),
+                )
+            })
+            .collect()
+    };
+    let note = |path: &str, target: &str| (path.to_owned(), Some(target.to_owned()));
+    let body = "[a](Über%20uns.md#x) [b](pic.png) [[Plan]] [c](https://a.example) [[#here]] \
+                [d](#here) [[mailto:a@b.example]] [[../Up]] ![e](f.png) [g](mailto:a@b.example)";
+    let expected = [
+        note("Über uns.md", "uber uns.md"),
+        ("pic.png".to_owned(), None),
+        note("Plan", "plan"),
+        note("../Up", "../up"),
+    ];
+    assert_eq!(shown(Markup::Markdown, body), expected);
+    let body = "[[file:A.org::*Heading][a]] [[id:12][b]] [[*Heading]] [[https://a.example][c]]";
+    assert_eq!(shown(Markup::Org, body), [note("A.org", "a.org")]);
+    let many = "[[x]] ".repeat(MAX_TARGETS + 5);
+    assert_eq!(shown(Markup::Markdown, &many).len(), MAX_TARGETS);
+}
+
+#[test]
+fn several_notes_of_one_name_are_not_none() {
+    let several = ["a/plan.md", "b/plan.md"];
+    let named = several.map(|key| Named { key, title: "" });
+    let plan = target("plan", true).unwrap();
+    assert_eq!(plan.resolved("x.md", &named), Resolved::Several);
+    assert_eq!(plan.resolved("a/x.md", &named), Resolved::One(0));
+    assert_eq!(plan.resolved("x.md", &[]), Resolved::Nothing);
+    assert!(plan.is_alias(" Plan ") && !plan.is_alias("plans"));
+    assert!(!target("plan", false).unwrap().is_alias("plan"));
+}

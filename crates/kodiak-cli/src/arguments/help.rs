@@ -31,7 +31,7 @@ const GROUPS: [Group; 6] = [
         first: &[
             "search", "get", "open", "similar", "add", "index", "status", "remember", "recall",
         ],
-        more: &["help"],
+        more: &["links", "help"],
     },
     Group {
         heading: "Write",

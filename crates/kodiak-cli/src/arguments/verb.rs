@@ -7,9 +7,10 @@ use clap::Subcommand;
 use super::{
     AddArguments, ArticleVerb, CompleteArguments, CompletionsArguments, ConfigVerb,
     DoctorArguments, EvalArguments, ForgetArguments, GetArguments, HelpArguments, IndexArguments,
-    ManArguments, McpArguments, ModelVerb, NoteVerb, OpenArguments, PageVerb, RebuildArguments,
-    RecallArguments, RememberArguments, RemoveArguments, SearchArguments, ServeArguments,
-    SimilarArguments, SourcesArguments, StatusArguments, TagVerb, TimelineArguments, TokenVerb,
+    LinksArguments, ManArguments, McpArguments, ModelVerb, NoteVerb, OpenArguments, PageVerb,
+    RebuildArguments, RecallArguments, RememberArguments, RemoveArguments, SearchArguments,
+    ServeArguments, SimilarArguments, SourcesArguments, StatusArguments, TagVerb,
+    TimelineArguments, TokenVerb,
 };
 #[cfg(feature = "sessions")]
 use super::{BrainArguments, IngestArguments, SessionsVerb};
@@ -25,6 +26,8 @@ pub(crate) enum Verb {
     Open(OpenArguments),
     /// Find the notes that are most similar to a note
     Similar(SimilarArguments),
+    /// List what a note links to, what links to it, and what mentions it
+    Links(LinksArguments),
     /// Register a folder of notes, or Bear, as a source and index it
     Add(AddArguments),
     /// Bring the index up to date with the notes

@@ -14,6 +14,7 @@ mod help;
 mod index;
 #[cfg(feature = "sessions")]
 mod ingest;
+mod links;
 mod man;
 mod mcp;
 mod model;
@@ -134,6 +135,7 @@ fn run_verb(verb: &Verb, context: &Context<'_>) -> anyhow::Result<Outcome> {
         Verb::Search(arguments) => search::run(arguments, context),
         Verb::Get(arguments) => get::run(arguments, context),
         Verb::Similar(arguments) => similar::run(arguments, context),
+        Verb::Links(arguments) => links::run(arguments, context),
         #[cfg(feature = "sessions")]
         Verb::Brain(arguments) | Verb::Sessions(SessionsVerb::Ask(arguments)) => {
             brain::run(arguments, context)

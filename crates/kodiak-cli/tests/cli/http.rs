@@ -211,6 +211,7 @@ fn every_route_but_health_needs_a_token() {
         ("GET", "/mcp"),
         ("POST", "/api/search"),
         ("GET", "/api/documents/x"),
+        ("GET", "/api/links/x"),
         ("GET", "/api/timeline"),
         ("GET", "/api/status"),
         ("GET", "/"),

@@ -37,6 +37,7 @@ mod kill_pages;
 #[cfg(unix)]
 mod large;
 mod length;
+mod links;
 mod mcp;
 mod meaning;
 mod memory;

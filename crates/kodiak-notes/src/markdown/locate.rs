@@ -8,12 +8,13 @@ use std::path::{Path, PathBuf};
 
 use ignore::WalkBuilder;
 
-use super::keys::key_of;
+use super::keys::{key_of, path_of_key};
 use super::rules::Rules;
 use super::walk::takes;
 use super::{MarkdownFolder, require_folder};
 use kodiak::source::{Entry, Located};
 use kodiak_base::Result;
+use kodiak_base::files::folder::Folder;
 use kodiak_base::files::state::FileState;
 
 impl MarkdownFolder {
@@ -75,6 +76,36 @@ impl MarkdownFolder {
             key,
         });
         Ok(located.collect())
+    }
+
+    /// Reports whether a path in a note leads to a file or a folder inside of this one,
+    /// from the folder of the note or from the root. Links are not followed.
+    pub(crate) fn has_near(&self, from: &str, path: &str) -> bool {
+        let above = from.rsplit_once('/').map_or("", |(above, _)| above);
+        let near = [above, path].join("/");
+        let candidates = [near.as_str(), path];
+        candidates.iter().any(|path| self.has(path))
+    }
+
+    /// Reports whether the folder has something at this path.
+    fn has(&self, path: &str) -> bool {
+        let mut parts: Vec<&str> = Vec::new();
+        for part in path
+            .split('/')
+            .filter(|part| !part.is_empty() && *part != ".")
+        {
+            if part != ".." {
+                parts.push(part);
+            } else if parts.pop().is_none() {
+                return false;
+            }
+        }
+        let Some(name) = parts.pop() else {
+            return true;
+        };
+        let above = parts.join("/");
+        let folder = Folder::open(&self.root, &path_of_key(&above));
+        folder.is_ok_and(|folder| folder.has(&path_of_key(name)))
     }
 
     /// Returns the key of a file in this folder, whether it exists or not.

@@ -5,6 +5,7 @@
 //! that it does not know or a text in place of a number is refused.
 
 mod document;
+mod links;
 mod parameters;
 mod search;
 mod status;
@@ -28,6 +29,7 @@ pub(super) fn router(server: Server) -> Router {
     Router::new()
         .route("/search", post(search::search))
         .route("/documents/{id}", get(document::document))
+        .route("/links/{id}", get(links::links))
         .route("/timeline", get(timeline::timeline))
         .route("/status", get(status::status))
         .with_state(server)

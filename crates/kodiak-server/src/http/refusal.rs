@@ -124,7 +124,7 @@ impl Refused {
             ),
             Self::NoRoute => words(
                 "there is nothing at this path",
-                "the routes are /mcp, /api/search, /api/documents/{id}, /api/timeline, \
+                "the routes are /mcp, /api/search, /api/documents/{id}, /api/links/{id}, /api/timeline, \
                  /api/status and /health",
             ),
             Self::NoMethod => words("this path has another method", "see the header 'Allow'"),

@@ -1,6 +1,7 @@
 //! `get`: reads documents, whole or some lines of them.
 
-use kodiak::search::{Found, Freshness};
+use kodiak::search::{Card, Found, Freshness};
+use kodiak_notes::Links;
 
 use super::parameter::{Kind, Parameter};
 use super::search::MAX_TOKENS;
@@ -11,6 +12,8 @@ use crate::frame::{self, Mark};
 
 /// The most documents of one answer.
 const MOST: usize = 50;
+/// The most links and mentions of each kind.
+const MOST_LINKS: usize = 20;
 /// The tokens that are kept for saying what was cut.
 const KEPT: usize = 40;
 
@@ -23,6 +26,11 @@ pub(super) const GET: Tool = Tool {
     effect: Effect::Reads,
     parameters: &[
         Parameter::new("ids", Kind::Texts, "Ids or paths, most wanted first").required(),
+        Parameter::new(
+            "links",
+            Kind::Flag,
+            "Also list what it links to, what links to it, broken links and mentions",
+        ),
         MAX_TOKENS,
     ],
     // Its answer is prose: an object would only wrap it.
@@ -46,7 +54,13 @@ fn run(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
             continue;
         }
         match find(call, id) {
-            Ok(found) => parts.push(part(&found, &mut budget)),
+            Ok(found) => {
+                let mut part = part(&found, &mut budget);
+                if call.arguments.flag("links") {
+                    part.links = links(call, &found, &mut budget)?;
+                }
+                parts.push(part);
+            }
             Err(refusal) => {
                 budget.spend(tokens(&refusal.text()));
                 refusals.push(refusal);
@@ -97,12 +111,15 @@ struct Part {
     head: String,
     text: String,
     cut: Option<String>,
+    /// What it links to and what links to it, if that was asked for.
+    links: String,
 }
 
 impl Part {
     fn framed(&self, mark: &Mark) -> String {
         let cut = self.cut.as_deref().unwrap_or_default();
-        format!("{}\n{}{cut}", self.head, mark.around(&self.text))
+        let links = &self.links;
+        format!("{}\n{}{cut}{links}", self.head, mark.around(&self.text))
     }
 }
 
@@ -141,7 +158,52 @@ fn part(found: &Found, budget: &mut Budget) -> Part {
         head,
         text: text.to_owned(),
         cut: (!whole).then_some(cut),
+        links: String::new(),
     }
+}
+
+/// Returns the links of a document, a line for each, as far as they fit.
+fn links(call: &Call<'_>, found: &Found, budget: &mut Budget) -> Result<String, Refusal> {
+    let links = Links::new(&call.engine).of_note(call.guard(), &found.document, MOST_LINKS)?;
+    let named = |what: &str, card: &Card, line: Option<usize>| {
+        let place = frame::place(&card.source, &card.path, line);
+        format!("{what} {} {} {place}", card.id, frame::title(&card.title))
+    };
+    let mut lines: Vec<String> = Vec::new();
+    let to = links.links.iter();
+    lines.extend(to.map(|one| named("links to", &one.card, None)));
+    let from = links.backlinks.iter();
+    lines.extend(from.map(|one| named("linked from", &one.card, None)));
+    for broken in &links.broken {
+        let why = if broken.ambiguous {
+            " (several documents have this name)"
+        } else {
+            ""
+        };
+        lines.push(format!("broken link {}{why}", frame::title(&broken.target)));
+    }
+    let mentions = links.mentions.iter();
+    lines.extend(mentions.map(|one| named("mentioned in", &one.card, Some(one.line))));
+    if lines.is_empty() {
+        lines.push("no links, and no mentions elsewhere".to_owned());
+    }
+    let left_out = links.left_out;
+    let mut more = left_out.links + left_out.backlinks + left_out.broken + left_out.mentions;
+    let mut text = String::new();
+    for line in lines {
+        let cost = tokens(&line) + 1;
+        if cost + KEPT > budget.left() {
+            more += 1;
+            continue;
+        }
+        budget.spend(cost);
+        text.push_str(&line);
+        text.push('\n');
+    }
+    if more > 0 {
+        text.push_str(&format!("[{more} more links and mentions left out]\n"));
+    }
+    Ok(text)
 }
 
 /// The ids that are named; more are counted.

@@ -60,6 +60,29 @@ fn get() {
 }
 
 #[test]
+fn get_with_links() {
+    let desk = Desk::new();
+    desk.write("notes/a.md", "# Alpha\n\n[[Beta]] and [gone](\"x>>>\").\n");
+    desk.write("notes/b.md", "# Beta\n\n[up](a.md) [[none]]\n");
+    desk.write("notes/c.md", "# Gamma\n\nThe alpha of it.\n");
+    let server = desk.server(reader());
+    let text = call(&server, "get", json!({"ids": ["a.md"], "links": true})).text;
+    let (_, links) = text.rsplit_once(">>>\n").unwrap();
+    insta::assert_snapshot!(links, @r#"
+    links to c482aa "Beta" [notes/b.md]
+    linked from c482aa "Beta" [notes/b.md]
+    broken link "\"x>>>\""
+    mentioned in 82e814 "Gamma" [notes/c.md:3]
+    "#);
+    let plain = call(&server, "get", json!({"ids": ["a.md"]})).text;
+    assert!(text.starts_with(plain.trim_end()), "{plain}");
+    // Links are kept within the tokens, too.
+    let call_short = json!({"ids": ["a.md"], "links": true, "max_tokens": 110});
+    let short = call(&server, "get", call_short).text;
+    assert!(short.contains("left out]"), "{short}");
+}
+
+#[test]
 fn lines_beyond_the_end() {
     let desk = Desk::with_examples();
     let server = desk.server(reader());

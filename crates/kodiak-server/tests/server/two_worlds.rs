@@ -5,6 +5,8 @@
 //! share their stems or are a letter away, the same tags in other spellings, the same
 //! titles and threads.
 
+mod words;
+
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::sync::{Arc, LazyLock};
@@ -18,48 +20,15 @@ use kodiak::source::Draft;
 use kodiak::store::Filter;
 use kodiak::{Cancel, Engine, Job, Reference};
 use kodiak_memory::{Memories, Memory, TimelineRequest};
-use kodiak_notes::Notes;
+use kodiak_notes::{Links, Notes};
 use kodiak_server::Server;
 use kodiak_server::http::{HttpOptions, Limits, listen};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use words::{INSIDE, OUTSIDE, TAGS};
+
 use crate::desk::{Desk, call_with, reader, timeless, writer};
-
-const INSIDE: [&str; 24] = [
-    "bread", "rising", "kettle", "harbour", "compiler", "orchard", "lantern", "violin", "walnut",
-    "garden", "bicycle", "pepper", "window", "river", "letter", "market", "planet", "summer",
-    "winter", "engine", "copper", "silver", "meadow", "anchor",
-];
-
-const OUTSIDE: [&str; 24] = [
-    "breads",
-    "risen",
-    "kettles",
-    "harbinger",
-    "compiling",
-    "orchid",
-    "lanterns",
-    "violence",
-    "walrus",
-    "gardener",
-    "bicycles",
-    "peppery",
-    "widow",
-    "rivet",
-    "latter",
-    "marker",
-    "planer",
-    "simmer",
-    "winner",
-    "engines",
-    "coppice",
-    "sliver",
-    "shadow",
-    "quokka",
-];
-
-const TAGS: [&str; 4] = ["food", "travel/sea", "work", "home"];
 
 /// A seeded choice.
 struct Dice(u64);
@@ -109,7 +78,14 @@ fn world(outside: Option<u64>) -> Desk {
     let desk = Desk::new();
     let mut dice = Dice(7);
     for number in 0..16 {
-        let text = note(&mut dice, &INSIDE, "/work/atlas", false);
+        let mut text = note(&mut dice, &INSIDE, "/work/atlas", false);
+        // Links to what is inside, to what may be outside, and to nothing.
+        if number < 3 {
+            text.push_str(
+                "\nSee [[0]], [one](1.md), [[0-hidden]], [two](2-hidden.md), [[copy3]],
+                 [three](../secrets/0.md), [four](9-hidden.pdf), [[3]] and [[nowhere]].\n",
+            );
+        }
         desk.write(&format!("work/{number}.md"), &text);
     }
     for number in 0..4 {
@@ -272,6 +248,8 @@ impl Asked {
                 failed => worded(failed),
             };
             self.note(format!("similar {name}"), &similar);
+            let links = Links::new(&self.engine).of(&self.guard, &name, 30);
+            self.note(format!("links {name}"), &worded(links));
             let request = TimelineRequest {
                 around: Some(name.clone()),
                 context: 4,
@@ -324,6 +302,11 @@ impl Asked {
             ("search", json!({"query": "bread", "project": "hidden"})),
             ("search", json!({"query": "bread", "tags": ["FOOD"]})),
             ("timeline", json!({"sources": ["secrets"]})),
+            (
+                "get",
+                json!({"ids": ["work/0.md", "work/1.md"], "links": true}),
+            ),
+            ("get", json!({"ids": ["secrets/0.md"], "links": true})),
             ("brain_query", json!({"query": "bread rising"})),
             ("recall_memory", json!({"query": "bread rising"})),
             ("search_memories", json!({"query": "harbour kettle"})),
@@ -422,6 +405,9 @@ impl Asked {
             ("GET /api/documents/0.md", Value::Null),
             ("GET /api/documents/0-hidden.md", Value::Null),
             ("GET /api/documents/secrets%2F0.md", Value::Null),
+            ("GET /api/links/work%2F0.md", Value::Null),
+            ("GET /api/links/work%2F3.md", Value::Null),
+            ("GET /api/links/secrets%2F0.md", Value::Null),
             ("POST /api/search", search("bread rising")),
             ("POST /api/search", search("breads ketle")),
             ("POST /api/search", search("quokka")),

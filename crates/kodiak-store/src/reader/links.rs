@@ -1,7 +1,8 @@
-//! Documents by the texts of the links to them.
+//! Documents by the links between them.
 
 use crate::{Filter, Phrase, Row};
 use kodiak_base::error::Result;
+use kodiak_text::links::LinkTarget;
 
 /// A phrase in the texts of the links to a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -14,11 +15,31 @@ pub struct LinkMatch {
     pub documents: u32,
 }
 
-/// Finds the documents that the texts of links lead to.
+/// What a link means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Meant {
+    /// No document.
+    Nothing,
+    /// This document.
+    Document(Row),
+    /// Any of several documents of the same name.
+    Several,
+}
+
+/// Finds the documents that links lead to.
 pub trait Links {
     /// Returns which documents the texts of links lead to: for each document and phrase,
     /// how many other documents link to it with a text that has the phrase. Only links
     /// of documents in the filter's scope count, within one source. A phrase that very
     /// many links have leads to none.
     fn linked(&self, phrases: &[Phrase], filter: &Filter) -> Result<Vec<LinkMatch>>;
+
+    /// Returns what links in the document `from` with these targets mean, each in its
+    /// place. Only documents in the filter's scope and of the same source are meant; a
+    /// document is meant by its path, its title or an alias.
+    fn meant(&self, from: Row, targets: &[LinkTarget], filter: &Filter) -> Result<Vec<Meant>>;
+
+    /// Returns the other documents in the filter's scope that have a link that means the
+    /// document `to`, sorted by their numbers.
+    fn linking(&self, to: Row, filter: &Filter) -> Result<Vec<Row>>;
 }

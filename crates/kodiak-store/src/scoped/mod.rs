@@ -26,8 +26,8 @@ use super::vectors::Bitmap;
 use super::{
     Answers, Contents, Coverage, Documents, EmbeddingProgress, EmbeddingStatus, Entries, EntryRow,
     EntryState, Expression, Filter, Finding, Fingerprint, KnownDocument, Lexical, LinkMatch, Links,
-    Maintenance, Matches, Name, Names, Next, Phrase, Questions, Ranking, Reader, Revision, Row,
-    Scope, Selection, Serving, SimilarWord, Snapshot, SourceStatus, Sources, State, Terms,
+    Maintenance, Matches, Meant, Name, Names, Next, Phrase, Questions, Ranking, Reader, Revision,
+    Row, Scope, Selection, Serving, SimilarWord, Snapshot, SourceStatus, Sources, State, Terms,
     VectorIndex, Vectors, Visit, Vocabulary, Wanted, WordByWord, answer_one_by_one, around,
 };
 use crate::{KnownEntry, VisitOrder};
@@ -35,6 +35,7 @@ use kodiak_base::cancel::Interrupt;
 use kodiak_base::error::{Error, Result};
 use kodiak_rank::Corpus;
 use kodiak_text::document::Version;
+use kodiak_text::links::LinkTarget;
 use kodiak_text::text::Stemming;
 
 /// A reader that is restricted to a scope.
@@ -394,6 +395,8 @@ impl Lexical for ScopedReader<'_> {
 impl Links for ScopedReader<'_> {
     narrow! {
         linked(phrases: &[Phrase], [filter]) -> Result<Vec<LinkMatch>>;
+        meant(from: Row, targets: &[LinkTarget], [filter]) -> Result<Vec<Meant>>;
+        linking(to: Row, [filter]) -> Result<Vec<Row>>;
     }
 }
 

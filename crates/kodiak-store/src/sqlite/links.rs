@@ -4,7 +4,7 @@
 //! at every search, because a note that is added, renamed or removed changes what the
 //! links of others mean. [`links`](kodiak_text::links) says how.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use rusqlite::types::Value;
 use rusqlite::{Connection, params, params_from_iter};
@@ -13,10 +13,10 @@ use super::filter::conditions;
 use super::lexical::rendered;
 use super::selection::list;
 use super::{SqliteStore, SqliteWriter};
-use crate::{Expression, Filter, LinkMatch, Links, Phrase, Row};
+use crate::{Expression, Filter, LinkMatch, Links, Meant, Phrase, Row};
 use kodiak_base::error::Result;
-use kodiak_text::document::Markup;
-use kodiak_text::links::{self, LinkTarget, MAX_TARGETS, Named, OutgoingLink};
+use kodiak_text::document::{ALIASES, Markup};
+use kodiak_text::links::{self, LinkTarget, MAX_TARGETS, Named, OutgoingLink, Resolved};
 use kodiak_text::markup::Lines;
 
 /// The first format with links.
@@ -62,7 +62,7 @@ impl Links for SqliteStore {
                 let mut pairs = HashSet::new();
                 let mut counts: BTreeMap<Row, u32> = BTreeMap::new();
                 for link in found {
-                    if let Some(row) = resolver.resolve(&link)?
+                    if let Meant::Document(row) = resolver.resolve(&link)?
                         && row != link.from
                         && pairs.insert((link.from, row))
                     {
@@ -78,6 +78,85 @@ impl Links for SqliteStore {
             Ok(matches)
         })
     }
+
+    fn meant(&self, from: Row, targets: &[LinkTarget], filter: &Filter) -> Result<Vec<Meant>> {
+        if self.version()? < LINKS {
+            return Ok(vec![Meant::Nothing; targets.len()]);
+        }
+        let scope = conditions(&filter.scope_only());
+        self.with(|connection| {
+            let (source, key): (String, String) = connection
+                .prepare_cached("SELECT source, key FROM documents WHERE id = ?1")?
+                .query_row([from], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            let mut resolver = Resolver::new(connection, &scope);
+            let meant = targets.iter().map(|target| {
+                let link = Found {
+                    name: hash(&source, target.name()),
+                    target: target.clone(),
+                    from,
+                    key: key.clone(),
+                };
+                resolver.resolve_or_alias(&link, &source)
+            });
+            meant.collect()
+        })
+    }
+
+    fn linking(&self, to: Row, filter: &Filter) -> Result<Vec<Row>> {
+        if self.version()? < LINKS {
+            return Ok(Vec::new());
+        }
+        let (scope, values) = conditions(&filter.scope_only());
+        self.with(|connection| {
+            let [source, key, title]: [String; 3] = connection
+                .prepare_cached("SELECT source, key, title FROM documents WHERE id = ?1")?
+                .query_row([to], |row| Ok([row.get(0)?, row.get(1)?, row.get(2)?]))?;
+            let mut names = links::names(&key, &title);
+            for alias in aliases_of(connection, to)? {
+                names.push(links::alias_name(&alias));
+            }
+            let names: Vec<i64> = names.iter().map(|name| hash(&source, name)).collect();
+            let sql = format!(
+                "SELECT l.name, l.target, l.titled, d.id, d.key FROM links AS l
+                 CROSS JOIN documents AS d ON d.id = l.id >> {PLACES}
+                 WHERE l.name IN (SELECT value FROM json_each(?)) AND d.source = ? AND d.id <> ?
+                   AND {scope}"
+            );
+            let wanted = [list(&names).into(), source.clone().into(), to.into()];
+            let values: Vec<Value> = wanted.into_iter().chain(values.iter().cloned()).collect();
+            let mut statement = connection.prepare_cached(&sql)?;
+            let found = statement.query_map(params_from_iter(values), found)?;
+            let found: Vec<Found> = found.collect::<rusqlite::Result<_>>()?;
+            let scope = conditions(&filter.scope_only());
+            let mut resolver = Resolver::new(connection, &scope);
+            let mut rows = BTreeSet::new();
+            for link in found {
+                if resolver.resolve_or_alias(&link, &source)? == Meant::Document(to) {
+                    rows.insert(link.from);
+                }
+            }
+            Ok(rows.into_iter().collect())
+        })
+    }
+}
+
+/// Returns the aliases of a document.
+fn aliases_of(connection: &Connection, row: Row) -> rusqlite::Result<Vec<String>> {
+    let [one, other] = ALIASES;
+    connection
+        .prepare_cached("SELECT value FROM fields WHERE document = ?1 AND name IN (?2, ?3)")?
+        .query_map(params![row, one, other], |row| row.get(0))?
+        .collect()
+}
+
+/// Reads a link and the document that has it.
+fn found(row: &rusqlite::Row<'_>) -> rusqlite::Result<Found> {
+    Ok(Found {
+        name: row.get(0)?,
+        target: LinkTarget::new(row.get(1)?, row.get(2)?),
+        from: row.get(3)?,
+        key: row.get(4)?,
+    })
 }
 
 impl SqliteStore {
@@ -113,14 +192,7 @@ fn containing(
     let phrase = rendered(&Expression::Phrase(phrase.clone()));
     let values = std::iter::once(Value::from(phrase)).chain(values.iter().cloned());
     let mut statement = connection.prepare_cached(&sql)?;
-    let rows = statement.query_map(params_from_iter(values), |row| {
-        Ok(Found {
-            name: row.get(0)?,
-            target: LinkTarget::new(row.get(1)?, row.get(2)?),
-            from: row.get(3)?,
-            key: row.get(4)?,
-        })
-    })?;
+    let rows = statement.query_map(params_from_iter(values), found)?;
     let found: Vec<Found> = rows.collect::<rusqlite::Result<_>>()?;
     Ok(if found.len() > MOST {
         Vec::new()
@@ -134,8 +206,11 @@ struct Resolver<'a> {
     connection: &'a Connection,
     sql: String,
     values: &'a [Value],
+    scope: &'a str,
     named: HashMap<i64, Vec<Candidate>>,
-    known: HashMap<(i64, LinkTarget, String), Option<Row>>,
+    known: HashMap<(i64, LinkTarget, String), Meant>,
+    /// The documents with aliases, each with its source, if any were asked for.
+    aliases: Option<Vec<(String, String, Row)>>,
 }
 
 impl<'a> Resolver<'a> {
@@ -147,12 +222,51 @@ impl<'a> Resolver<'a> {
                  CROSS JOIN documents AS d ON d.id = n.document WHERE n.name = ? AND {scope}"
             ),
             values,
+            scope,
             named: HashMap::new(),
             known: HashMap::new(),
+            aliases: None,
         }
     }
 
-    fn resolve(&mut self, link: &Found) -> rusqlite::Result<Option<Row>> {
+    /// Returns what a link in a source means by a path, a title or an alias.
+    fn resolve_or_alias(&mut self, link: &Found, source: &str) -> rusqlite::Result<Meant> {
+        match self.resolve(link)? {
+            Meant::Nothing if link.target.is_titled() => {}
+            meant => return Ok(meant),
+        }
+        if self.aliases.is_none() {
+            self.aliases = Some(self.all_aliases()?);
+        }
+        let aliases = self.aliases.iter().flatten();
+        let called = aliases
+            .filter(|(among, alias, _)| among == source && link.target.is_alias(alias))
+            .map(|(_, _, row)| *row);
+        let rows: BTreeSet<Row> = called.collect();
+        Ok(match (rows.first(), rows.len()) {
+            (Some(&row), 1) => Meant::Document(row),
+            (None, _) => Meant::Nothing,
+            (Some(_), _) => Meant::Several,
+        })
+    }
+
+    fn all_aliases(&self) -> rusqlite::Result<Vec<(String, String, Row)>> {
+        let sql = format!(
+            "SELECT d.source, f.value, d.id FROM fields AS f
+             CROSS JOIN documents AS d ON d.id = f.document
+             WHERE f.name IN (?, ?) AND {}",
+            self.scope
+        );
+        let names = ALIASES.map(|name| Value::from(name.to_owned()));
+        let values = names.into_iter().chain(self.values.iter().cloned());
+        let mut statement = self.connection.prepare_cached(&sql)?;
+        let aliases = statement.query_map(params_from_iter(values), |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+        })?;
+        aliases.collect()
+    }
+
+    fn resolve(&mut self, link: &Found) -> rusqlite::Result<Meant> {
         let folder = link.key.rsplit_once('/').map_or("", |(folder, _)| folder);
         let asked = (link.name, link.target.clone(), folder.to_owned());
         if let Some(&known) = self.known.get(&asked) {
@@ -168,10 +282,13 @@ impl<'a> Resolver<'a> {
             title: &one.title,
         });
         let named: Vec<Named<'_>> = named.collect();
-        let found = link.target.resolve(&link.key, &named);
-        let row = found.map(|at| candidates[at].row);
-        self.known.insert(asked, row);
-        Ok(row)
+        let meant = match link.target.resolved(&link.key, &named) {
+            Resolved::Nothing => Meant::Nothing,
+            Resolved::One(at) => Meant::Document(candidates[at].row),
+            Resolved::Several => Meant::Several,
+        };
+        self.known.insert(asked, meant);
+        Ok(meant)
     }
 
     fn candidates(&self, link: &Found) -> rusqlite::Result<Vec<Candidate>> {

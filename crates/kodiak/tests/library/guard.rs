@@ -6,6 +6,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use kodiak::access::{Capability, Guard};
+use kodiak::analysis::links::LinkTarget;
 use kodiak::rank::Corpus;
 use kodiak::search::{Answer, Mode, Request, Router};
 use kodiak::source::KnownEntry;
@@ -13,8 +14,9 @@ use kodiak::store::vectors::Bitmap;
 use kodiak::store::{
     Answers, Contents, Coverage, Documents, EmbeddingProgress, EmbeddingStatus, Entries, EntryRow,
     EntryState, Expression, Filter, Finding, KnownDocument, Lexical, LinkMatch, Links, Maintenance,
-    Matches, Name, Names, Phrase, Questions, Ranking, Revision, Selection, Serving, SourceStatus,
-    Sources, State, Terms, VectorIndex, Vectors, Visit, VisitOrder, Vocabulary, Wanted,
+    Matches, Meant, Name, Names, Phrase, Questions, Ranking, Revision, Row, Selection, Serving,
+    SourceStatus, Sources, State, Terms, VectorIndex, Vectors, Visit, VisitOrder, Vocabulary,
+    Wanted,
 };
 use kodiak::text::Stemming;
 use kodiak::{Cancel, Error, Result, Version, date, sync};
@@ -375,6 +377,8 @@ impl Lexical for Untouchable {
 impl Links for Untouchable {
     untouchable! {
         linked(&[Phrase], &Filter) -> Vec<LinkMatch>;
+        meant(Row, &[LinkTarget], &Filter) -> Vec<Meant>;
+        linking(Row, &Filter) -> Vec<Row>;
     }
 }
 

@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use kodiak::access::Guard;
 use kodiak::analysis::AnalyzedDocument;
+use kodiak::analysis::links::LinkTarget;
 use kodiak::cancel::Interrupt;
 use kodiak::embed::Embedder;
 use kodiak::rank::Corpus;
@@ -23,7 +24,7 @@ use kodiak::store::vectors::Bitmap;
 use kodiak::store::{
     Answers, Contents, Coverage, Documents, EmbeddingProgress, EmbeddingStatus, Entries, EntryRow,
     EntryState, Expression, Filter, Finding, Fingerprint, KnownDocument, KnownEntry, Lexical,
-    LinkMatch, Links, Maintenance, Matches, Name, Names, Phrase, Questions, Ranking, Reader,
+    LinkMatch, Links, Maintenance, Matches, Meant, Name, Names, Phrase, Questions, Ranking, Reader,
     Revision, Row, Scope, ScopedReader, Selection, Serving, SourceStatus, Sources, State, Stretch,
     Terms, VectorIndex, Vectors, Visit, VisitOrder, Vocabulary, Wanted,
 };
@@ -171,6 +172,8 @@ impl Lexical for Counting<'_> {
 impl Links for Counting<'_> {
     counted! {
         linked(phrases: &[Phrase], filter: &Filter) -> Result<Vec<LinkMatch>>;
+        meant(from: Row, targets: &[LinkTarget], filter: &Filter) -> Result<Vec<Meant>>;
+        linking(to: Row, filter: &Filter) -> Result<Vec<Row>>;
     }
 }
 

@@ -152,6 +152,10 @@ fn real_answers_are_as_described() {
         ("/api/documents/gtd?lines=2-3", "/api/documents/{id}", 200),
         ("/api/documents/nowhere", "/api/documents/{id}", 404),
         ("/api/documents/gtd?lines=x", "/api/documents/{id}", 400),
+        ("/api/links/gtd", "/api/links/{id}", 200),
+        ("/api/links/gtd?limit=1", "/api/links/{id}", 200),
+        ("/api/links/nowhere", "/api/links/{id}", 404),
+        ("/api/links/gtd?limit=0", "/api/links/{id}", 400),
         ("/api/timeline?source=notes&limit=3", "/api/timeline", 200),
         (
             "/api/timeline?source=notes&around=gtd&context=2",
@@ -210,6 +214,8 @@ fn answers_are_those_of_the_command_line() {
     let mut printed = desk.json(&["get", &id, "--json"]);
     printed.as_object_mut().unwrap().remove("file");
     assert_eq!(answer, printed);
+    let answer = served.get(&format!("/api/links/{id}"), "").json();
+    assert_eq!(answer, desk.json(&["links", &id, "--json"]));
     let answer = served.get("/api/timeline?source=notes&limit=5", "").json();
     let printed = desk.json(&["timeline", "--source", "notes", "-n", "5", "--json"]);
     assert_eq!(answer["entries"].as_array().unwrap().len(), 5);

@@ -9,7 +9,7 @@ use kodiak::search::{Card, Found, Freshness};
 use serde::Serialize;
 
 use super::parameters::{Parameters, malformed};
-use super::{Answered, From, work};
+use super::{Answered, From, Refused, work};
 use crate::server::Server;
 
 /// The longest reference, in characters.
@@ -37,14 +37,8 @@ pub(super) async fn document(
     path: Result<Path<String>, PathRejection>,
     parameters: Parameters,
 ) -> Answered<Document> {
-    let Ok(Path(id)) = path else {
-        return Err(malformed("id", "UTF-8"));
-    };
+    let id = checked(path)?;
     parameters.only(&["lines"])?;
-    if id.chars().count() > LONGEST {
-        let wanted = format!("at most {LONGEST} characters long");
-        return Err(malformed("id", &wanted));
-    }
     let lines = parameters.one("lines")?;
     let lines: Option<LineRange> = lines.map(str::parse).transpose()?;
     work(&server, move |engine| {
@@ -61,6 +55,18 @@ pub(super) async fn document(
         }
     })
     .await
+}
+
+/// Returns the name of a document in the path of a request, if it can be one.
+pub(super) fn checked(path: Result<Path<String>, PathRejection>) -> Result<String, Refused> {
+    let Ok(Path(id)) = path else {
+        return Err(malformed("id", "UTF-8"));
+    };
+    if id.chars().count() > LONGEST {
+        let wanted = format!("at most {LONGEST} characters long");
+        return Err(malformed("id", &wanted));
+    }
+    Ok(id)
 }
 
 impl Document {

@@ -1,12 +1,13 @@
-//! Which documents the texts of links lead to.
+//! Which documents links lead to, and which lead to a document.
 
 use std::collections::BTreeMap;
 
-use kodiak::analysis::links::{LinkTarget, Named, names};
+use kodiak::analysis::links::{LinkTarget, Named, Resolved, names};
+use kodiak::document::ALIASES;
 use kodiak::rank::Bm25;
-use kodiak::store::{Expression, Filter, LinkMatch, Phrase, Row};
+use kodiak::store::{Expression, Filter, LinkMatch, Meant, Phrase, Row};
 
-use super::matching::{pattern, stands};
+use super::matching::{flat_fields, pattern, stands};
 use super::{Indexed, State};
 
 /// Collects the phrases that count in the texts of links.
@@ -74,8 +75,65 @@ impl State {
         found
     }
 
+    /// Returns what links of a document mean by a path, a title or an alias.
+    pub(super) fn meant_by(
+        &self,
+        from: Row,
+        targets: &[LinkTarget],
+        filter: &Filter,
+    ) -> Vec<Meant> {
+        let scope = filter.scope_only();
+        let Some(from) = self.documents.get(&from) else {
+            return vec![Meant::Nothing; targets.len()];
+        };
+        let targets = targets.iter();
+        let meant = targets.map(|target| self.resolved_or_alias(target, from, &scope));
+        meant.collect()
+    }
+
+    /// Returns the other documents that have a link that means a document.
+    pub(super) fn linking(&self, to: Row, filter: &Filter) -> Vec<Row> {
+        let scope = filter.scope_only();
+        let links = |(row, indexed): &(Row, &Indexed)| {
+            let mut links = indexed.links.iter();
+            let meant = |target| self.resolved_or_alias(target, indexed, &scope);
+            *row != to && links.any(|(target, _)| meant(target) == Meant::Document(to))
+        };
+        let linking = self.admitted(&scope).filter(links);
+        linking.map(|(row, _)| row).collect()
+    }
+
+    fn resolved_or_alias(&self, target: &LinkTarget, from: &Indexed, scope: &Filter) -> Meant {
+        match self.resolved(target, from, scope) {
+            Meant::Nothing if target.is_titled() => {}
+            meant => return meant,
+        }
+        let called = |(_, one): &(Row, &Indexed)| {
+            let fields = flat_fields(&one.document.fields);
+            let mut aliases = fields
+                .iter()
+                .filter(|(name, _)| ALIASES.contains(&name.to_ascii_lowercase().as_str()));
+            one.document.source == from.document.source
+                && aliases.any(|(_, alias)| target.is_alias(alias))
+        };
+        let mut rows = self.admitted(scope).filter(called).map(|(row, _)| row);
+        match (rows.next(), rows.next()) {
+            (None, _) => Meant::Nothing,
+            (Some(row), None) => Meant::Document(row),
+            (Some(_), Some(_)) => Meant::Several,
+        }
+    }
+
     /// Returns the document that a link of another one means.
     fn meant(&self, target: &LinkTarget, from: &Indexed, scope: &Filter) -> Option<Row> {
+        match self.resolved(target, from, scope) {
+            Meant::Document(row) => Some(row),
+            Meant::Nothing | Meant::Several => None,
+        }
+    }
+
+    /// Returns what a link of a document means by a path or a title.
+    fn resolved(&self, target: &LinkTarget, from: &Indexed, scope: &Filter) -> Meant {
         let is_named = |(_, one): &(Row, &Indexed)| {
             let document = &one.document;
             let names = names(&document.key, &document.title);
@@ -87,7 +145,10 @@ impl State {
             title: &one.document.title,
         });
         let named: Vec<Named<'_>> = named.collect();
-        let at = target.resolve(&from.document.key, &named)?;
-        Some(candidates[at].0)
+        match target.resolved(&from.document.key, &named) {
+            Resolved::Nothing => Meant::Nothing,
+            Resolved::One(at) => Meant::Document(candidates[at].0),
+            Resolved::Several => Meant::Several,
+        }
     }
 }

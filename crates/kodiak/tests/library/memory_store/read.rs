@@ -4,13 +4,14 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use kodiak::analysis::links::LinkTarget;
 use kodiak::rank::Corpus;
 use kodiak::source::KnownEntry;
 use kodiak::store::vectors::Bitmap;
 use kodiak::store::{
     Answers, ChunkSpan, Contents, Coverage, Documents, EmbeddingProgress, EmbeddingStatus, Entries,
     EntryRow, EntryState, Expression, Filter, Finding, KnownDocument, Lexical, LinkMatch, Links,
-    Maintenance, Matches, Name, Names, Phrase, Questions, Ranking, Revision, Row, Selection,
+    Maintenance, Matches, Meant, Name, Names, Phrase, Questions, Ranking, Revision, Row, Selection,
     Serving, SimilarWord, SourceStatus, Sources, State, Terms, VectorIndex, Vectors, Visit,
     VisitOrder, Vocabulary, Wanted, WordByWord, answer_one_by_one, around, follow,
 };
@@ -340,6 +341,14 @@ impl Lexical for MemoryReader {
 impl Links for MemoryReader {
     fn linked(&self, phrases: &[Phrase], filter: &Filter) -> Result<Vec<LinkMatch>> {
         Ok(self.state()?.linked(phrases, filter))
+    }
+
+    fn meant(&self, from: Row, targets: &[LinkTarget], filter: &Filter) -> Result<Vec<Meant>> {
+        Ok(self.state()?.meant_by(from, targets, filter))
+    }
+
+    fn linking(&self, to: Row, filter: &Filter) -> Result<Vec<Row>> {
+        Ok(self.state()?.linking(to, filter))
     }
 }
 

@@ -1,9 +1,11 @@
-//! The texts of links lead to the documents that they point to.
+//! Links, and their texts, lead to the documents that they point to.
 
 use kodiak::access::Guard;
+use kodiak::analysis::links::{LinkTarget, outgoing};
+use kodiak::analysis::markup::Lines;
 use kodiak::rank::Bm25;
 use kodiak::rank::evidence::QueryWord;
-use kodiak::store::{Expression, Filter, Phrase, Reader, SqliteIndex, Store, Writer};
+use kodiak::store::{Expression, Filter, Meant, Phrase, Reader, SqliteIndex, Store, Writer};
 use kodiak::{Document, Result};
 use proptest::prelude::*;
 
@@ -339,4 +341,77 @@ proptest! {
             assert_alike(&*sqlite, &*memory, &any, corpus);
         }
     }
+}
+
+/// Returns what the links of a note mean, and which notes link to it, as keys.
+fn around(reader: &dyn Reader, key: &str, filter: &Filter) -> (Vec<String>, Vec<String>) {
+    let found = reader.with_path(Some("notes"), key, &Filter::default(), 1);
+    let row = found.unwrap()[0].0;
+    let document = reader.documents(&[row]).unwrap().remove(0);
+    let lines = Lines::of(document.markup, &document.body);
+    let targets: Vec<LinkTarget> = outgoing(document.markup, &lines, &document.body)
+        .into_iter()
+        .map(|link| link.target)
+        .collect();
+    let meant = reader.meant(row, &targets, filter).unwrap();
+    let meant = meant.into_iter().map(|meant| match meant {
+        Meant::Nothing => "nothing".to_owned(),
+        Meant::Several => "several".to_owned(),
+        Meant::Document(row) => key_of(reader, row),
+    });
+    let linking = reader.linking(row, filter).unwrap();
+    let linking = linking.into_iter().map(|row| key_of(reader, row));
+    (meant.collect(), linking.collect())
+}
+
+#[test]
+fn links_are_followed_in_both_directions() {
+    on_each(|store| {
+        write(store, |writer| {
+            fill(writer);
+            let mut called = note(
+                "people/bob.md",
+                "Robert",
+                "See [[gtd]] and [x](../none.md).",
+            );
+            called.fields = serde_json::json!({ "aliases": ["Bob", "Bücher"] })
+                .as_object()
+                .unwrap()
+                .clone();
+            put(writer, called);
+            put(
+                writer,
+                note("b/two.md", "Two", "[[Bob]] [[bucher]] [[Plan]]"),
+            );
+            put(writer, note("b/plan.md", "One", "[[two]]"));
+            put(writer, note("c/plan.md", "Other", "[[b/two]]"));
+        });
+        let reader = store.reader().unwrap();
+        let all = Filter::default();
+        let (meant, linking) = around(&*reader, "gtd.md", &all);
+        assert_eq!(meant, [] as [&str; 0]);
+        assert_eq!(
+            linking,
+            ["log/monday.md", "log/tuesday.md", "people/bob.md"]
+        );
+        let (meant, linking) = around(&*reader, "people/bob.md", &all);
+        assert_eq!(
+            (meant, linking),
+            (
+                vec!["nothing".to_owned(), "gtd.md".to_owned()],
+                vec!["b/two.md".to_owned()]
+            )
+        );
+        let (meant, linking) = around(&*reader, "b/two.md", &all);
+        assert_eq!(meant, ["people/bob.md", "people/bob.md", "b/plan.md"]);
+        assert_eq!(linking, ["b/plan.md", "c/plan.md"]);
+        // A note's link to itself is no link from another one.
+        let (_, linking) = around(&*reader, "self.md", &all);
+        assert_eq!(linking, [] as [&str; 0]);
+        // Outside of the scope, nothing is meant and nothing links.
+        let narrow = Guard::local().within(["other"]).narrow(&all);
+        let (meant, linking) = around(&*reader, "b/two.md", &narrow);
+        assert_eq!(meant, ["nothing"; 3]);
+        assert_eq!(linking, [] as [&str; 0]);
+    });
 }
