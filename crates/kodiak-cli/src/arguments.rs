@@ -11,6 +11,7 @@ mod help;
 mod http;
 mod links;
 mod mcp;
+mod memories;
 mod memory;
 mod model;
 mod note;
@@ -43,6 +44,7 @@ pub(crate) use help::{all_commands, command, described};
 pub(crate) use http::HttpArguments;
 pub(crate) use links::LinksArguments;
 pub(crate) use mcp::{McpArguments, McpVerb};
+pub(crate) use memories::{ListMemoriesArguments, MemoryVerb, RestoreMemoryArguments};
 pub(crate) use memory::{
     ArticleVerb, ChooseArguments, DescribeArguments, ForgetArguments, OriginArguments,
     RecallArguments, RememberArguments, TimelineArguments,

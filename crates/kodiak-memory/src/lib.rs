@@ -34,7 +34,8 @@
 //!
 //! * `remember` writes, unless `duplicates` finds that it is known already;
 //! * `secrets` leaves out what must not be written;
-//! * `forget` moves to the trash, erases, and retires what is old;
+//! * `forget` moves to the trash, erases, and retires what is old, and `trash` lists and
+//!   restores;
 //! * ranking, superseding and collapsing are those of every search.
 
 mod duplicates;
@@ -45,6 +46,7 @@ mod recall;
 mod remember;
 mod secrets;
 mod timeline;
+mod trash;
 
 pub use folder::{Holding, MemoryFolder, MemoryOptions};
 pub use forget::{Forgotten, Retired};
@@ -52,6 +54,7 @@ pub use observations::{Observation, Observations};
 pub use recall::{Knowledge, Recall, Recalled};
 pub use remember::{Article, Memory, Remembered};
 pub use timeline::{Timeline, TimelineEntry, TimelineRequest};
+pub use trash::Restored;
 
 use kodiak::Engine;
 use kodiak::access::Guard;
@@ -80,7 +83,10 @@ pub const MEMORY_SOURCE: &str = "memory";
 pub const ARTICLE_SOURCE: &str = "article";
 
 /// The kinds of sources that hold what was said and done, beside memories.
-const SESSION_KINDS: [&str; 2] = ["sessions", "transcripts"];
+const SESSION_KINDS: [&str; 2] = ["sessions", TRANSCRIPTS];
+
+/// The kind of sources that hold the turns of conversations.
+const TRANSCRIPTS: &str = "transcripts";
 
 /// The memories and articles of an engine: remembering, recalling, listing and
 /// forgetting them.
@@ -106,6 +112,13 @@ impl Memories<'_> {
     /// Returns the names of the sources of sessions that exist for the caller.
     pub fn session_sources(&self, guard: &Guard) -> Vec<String> {
         self.sources_of_kinds(guard, &SESSION_KINDS)
+    }
+
+    /// Returns the names of the sources of memories and of articles that exist for the
+    /// caller.
+    pub fn all_memory_sources(&self, guard: &Guard) -> Vec<String> {
+        let kinds = [Holding::Memories, Holding::Articles].map(Holding::name);
+        self.sources_of_kinds(guard, &kinds)
     }
 
     fn sources_of_kinds(&self, guard: &Guard, kinds: &[&str]) -> Vec<String> {

@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::Memories;
 use crate::folder::Holding;
 use kodiak::access::{Capability, Guard};
-use kodiak::search::{Card, Caveat, Completeness, Excerpt, Named};
+use kodiak::search::{Card, Caveat, Completeness, Corrected, Excerpt, Named};
 use kodiak_base::Result;
 use kodiak_store::{Filter, Reader, Row, Snapshot, StoredDocument};
 use kodiak_text::chunk::estimated_tokens;
@@ -52,6 +52,9 @@ pub struct Observation {
     /// The id of a document that supersedes it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub superseded_by: Option<String>,
+    /// What it corrects.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub corrects: Vec<Corrected>,
     /// The other fields of its frontmatter, as names and values.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub fields: Vec<(String, String)>,
@@ -116,6 +119,7 @@ impl Memories<'_> {
                     let fields = reader.fields(row)?;
                     let superseded_by = newer.get(&row).cloned();
                     let mut one = Observation::of(document.clone(), fields, superseded_by);
+                    one.corrects = Corrected::by(reader, document, &filter)?;
                     if let Some((_, excerpt)) = excerpt {
                         one.notice = beyond.map(|notice| notice.to_string());
                         one.lines = Some([excerpt.lines.from, excerpt.lines.to]);
@@ -131,6 +135,14 @@ impl Memories<'_> {
         let (mut answer, completeness) = self.engine.view(guard).all_refreshed(read)?;
         answer.completeness = completeness;
         Ok(answer)
+    }
+
+    /// Returns what a document corrects.
+    pub fn corrected(&self, guard: &Guard, document: &StoredDocument) -> Result<Vec<Corrected>> {
+        guard.require(Capability::Read)?;
+        let visible = guard.narrow(&Filter::default());
+        let view = self.engine.view(guard);
+        view.read(|reader| Corrected::by(reader, document, &visible))
     }
 
     /// Returns the memory or article that a name means.
@@ -160,6 +172,7 @@ impl Observation {
             tokens: estimated_tokens(&document.body),
             session: document.thread.map(|thread| thread.name),
             superseded_by,
+            corrects: Vec::new(),
             fields,
             lines: None,
             notice: None,

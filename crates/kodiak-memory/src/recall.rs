@@ -6,9 +6,9 @@
 use super::Memories;
 use crate::folder::Holding;
 use kodiak::access::{Capability, Guard};
-use kodiak::search::{Answer, Hit, Request};
+use kodiak::search::{Answer, Corrected, Hit, Request};
 use kodiak_base::Result;
-use kodiak_store::Filter;
+use kodiak_store::{Filter, Row};
 
 /// The share of the hits that is kept for other projects, as a divisor.
 const ELSEWHERE: usize = 3;
@@ -78,7 +78,25 @@ impl Memories<'_> {
         if !named && let Some(subject) = recall.knowledge.subject() {
             recalled.answer.notices.name_subject(subject);
         }
+        self.add_corrected(guard, &mut recalled.answer.hits)?;
         Ok(recalled)
+    }
+
+    /// Says of each hit what it corrects.
+    fn add_corrected(&self, guard: &Guard, hits: &mut [Hit]) -> Result<()> {
+        if hits.is_empty() {
+            return Ok(());
+        }
+        let visible = guard.narrow(&Filter::default());
+        self.engine.view(guard).read(|reader| {
+            let rows: Vec<Row> = hits.iter().map(|hit| hit.row).collect();
+            for document in reader.documents(&rows)? {
+                if let Some(hit) = hits.iter_mut().find(|hit| hit.row == document.row) {
+                    hit.corrects = Corrected::by(reader, &document, &visible)?;
+                }
+            }
+            Ok(())
+        })
     }
 
     /// Searches one project, and then everything outside of it.

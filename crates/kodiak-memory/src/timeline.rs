@@ -7,16 +7,18 @@ use std::ops::Deref;
 
 use serde::Serialize;
 
-use super::Memories;
 use super::observations::{SUMMARIES, first_of};
+use super::{Memories, TRANSCRIPTS};
 use crate::folder::Holding;
 use kodiak::access::{Capability, Guard};
-use kodiak::search::{Card, Completeness};
+use kodiak::search::{Card, Completeness, Corrected};
 use kodiak_base::Result;
 use kodiak_store::{Filter, Moment, Reader, Row, StoredDocument, Stretch, beginning};
 use kodiak_text::chunk::estimated_tokens;
 use kodiak_text::document::Timestamp;
 
+/// The kind of the turns of transcripts.
+const TURN: &str = "turn";
 /// The number of characters that stand for a text without a summary.
 const PREVIEW: usize = 100;
 
@@ -24,8 +26,11 @@ const PREVIEW: usize = 100;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TimelineRequest {
     /// Which documents are listed. Without sources, these are all memories, articles
-    /// and sessions.
+    /// and session records.
     pub filter: Filter,
+    /// Whether the turns of transcripts are listed too, where no sources are named. They
+    /// are if the filter names their kind, or if one is in the middle.
+    pub turns: bool,
     /// Only what was written at this moment or later.
     pub after: Option<Timestamp>,
     /// Only what was written before this moment.
@@ -68,6 +73,9 @@ pub struct TimelineEntry {
     /// The id of a document that supersedes it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub superseded_by: Option<String>,
+    /// What it corrects.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub corrects: Vec<Corrected>,
 }
 
 impl Deref for TimelineEntry {
@@ -90,12 +98,26 @@ impl Memories<'_> {
             None => None,
         };
         let mut filter = guard.narrow(&request.filter);
-        if filter.sources.is_empty() {
+        let unnamed = filter.sources.is_empty();
+        if unnamed {
             filter.sources = self.memory_sources(guard, Holding::Memories);
             filter
                 .sources
                 .extend(self.memory_sources(guard, Holding::Articles));
             filter.sources.extend(self.session_sources(guard));
+            if filter.sources.is_empty() {
+                return Ok(Timeline::default());
+            }
+        }
+        if unnamed {
+            let is_turn = |kind: &String| kind.eq_ignore_ascii_case(TURN);
+            let turns = request.turns
+                || filter.kinds.iter().any(is_turn)
+                || anchor.as_ref().is_some_and(|anchor| is_turn(&anchor.kind));
+            if !turns {
+                let transcripts = self.sources_of_kinds(guard, &[TRANSCRIPTS]);
+                filter.sources.retain(|name| !transcripts.contains(name));
+            }
             if filter.sources.is_empty() {
                 return Ok(Timeline::default());
             }
@@ -187,6 +209,7 @@ fn entries(
             tokens: estimated_tokens(&document.body),
             anchor: anchor == Some(document.row),
             superseded_by: newer.get(&document.row).cloned(),
+            corrects: Corrected::by(reader, &document, &visible)?,
             summary,
         };
         timeline.tokens += tokens_of(&entry);

@@ -7,9 +7,13 @@ use super::{Notes, naming};
 use crate::retitle::retitle;
 use kodiak::access::{Capability, Guard};
 use kodiak::engine::Job;
+use kodiak::search::Card;
 use kodiak::source::{Draft, Trashed, WritableSource};
 use kodiak_base::{Error, Result};
 use kodiak_store::Filter;
+
+/// The number of notes with one title that are named.
+const MAX_TITLED: usize = 8;
 
 /// The name of the source for pages. Pages of a project may begin in it, whether or not
 /// it has any.
@@ -121,6 +125,43 @@ impl Notes<'_> {
             secrets_left_out: left_out,
             ..self.saved(guard, source, &[&key], job)?
         })
+    }
+
+    /// Returns the notes of a source with this title, ignoring ASCII case, of those that
+    /// exist for the caller: in one of its folders, or anywhere. Changes are looked for
+    /// first, as in a search.
+    pub fn titled(
+        &self,
+        guard: &Guard,
+        source: &str,
+        folder: Option<&str>,
+        title: &str,
+    ) -> Result<Vec<Card>> {
+        let is_there = |card: &Card| {
+            let above = card.path.rsplit_once('/').map_or("", |(above, _)| above);
+            folder.is_none_or(|folder| folder.trim_matches('/') == above)
+        };
+        guard.require(Capability::Read)?;
+        let filter = guard.narrow(&Filter {
+            sources: vec![source.to_owned()],
+            ..Filter::default()
+        });
+        let view = self.engine.view(guard);
+        let found = view.read(|reader| {
+            let find = || {
+                let named = reader.with_title(title, &filter, MAX_TITLED)?;
+                let rows: Vec<_> = named.iter().map(|(row, ..)| *row).collect();
+                let documents = reader.documents(&rows)?;
+                let cards = documents.iter().map(Card::from);
+                Ok(cards.filter(is_there).collect())
+            };
+            let (found, _) = view.beside_look(reader, &filter, find)?;
+            Ok(found)
+        });
+        match found {
+            Err(Error::NoIndex { .. }) => Ok(Vec::new()),
+            found => found,
+        }
     }
 
     /// Changes a note, unless it has changed since the caller read it.

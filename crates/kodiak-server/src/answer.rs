@@ -1,7 +1,7 @@
 //! Hits in words and as objects, within a budget.
 
 use kodiak::Error;
-use kodiak::search::{Answer, Caveat, Completeness, Hit};
+use kodiak::search::{Answer, Caveat, Completeness, Corrected, Hit};
 use serde_json::{Map, Value, json};
 
 use crate::budget::{Budget, clipped, tokens};
@@ -168,6 +168,7 @@ impl Listed for Hit {
         if let Some(newer) = &self.superseded_by {
             text.push_str(&format!(" (superseded by {newer})"));
         }
+        text.push_str(&corrections(&self.corrects));
         text.push('\n');
         if whole && !self.snippet.is_empty() {
             text.push_str(&format!("{INDENT}{}\n", one_line(&self.snippet)));
@@ -200,11 +201,30 @@ impl Listed for Hit {
         if let Some(newer) = &self.superseded_by {
             add("superseded_by", newer.as_str().into());
         }
+        if !self.corrects.is_empty() {
+            add("corrects", corrected(&self.corrects));
+        }
         if whole && !self.snippet.is_empty() {
             add("snippet", one_line(&self.snippet).into());
         }
         object.into()
     }
+}
+
+/// Returns what a document corrects, in words.
+pub(crate) fn corrections(corrected: &[Corrected]) -> String {
+    let corrected = corrected.iter();
+    corrected
+        .map(|older| format!(" (corrects {}: {})", older.id, frame::title(&older.text)))
+        .collect()
+}
+
+/// Returns what a document corrects, as values.
+pub(crate) fn corrected(corrected: &[Corrected]) -> Value {
+    let corrected = corrected.iter();
+    corrected
+        .map(|older| json!({"id": older.id, "text": harmless(&older.text)}))
+        .collect()
 }
 
 /// The copies that are named; more are counted.

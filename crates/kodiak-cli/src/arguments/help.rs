@@ -40,7 +40,7 @@ const GROUPS: [Group; 6] = [
     },
     Group {
         heading: "Memory",
-        first: &["forget"],
+        first: &["memory", "forget"],
         more: &["timeline"],
     },
     Group {

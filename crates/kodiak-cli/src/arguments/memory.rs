@@ -167,6 +167,9 @@ Examples:
   kodiak timeline --around a1b2c3 --context 5     what was learned before and after
   kodiak timeline --kind decision --project api --json")]
 pub(crate) struct TimelineArguments {
+    /// Also list the turns of sessions with coding agents; `--kind turn` lists only these
+    #[arg(long)]
+    pub(crate) turns: bool,
     /// List what was written before and after this one
     #[arg(long, value_name = "ID", conflicts_with_all = ["after", "before", "limit"])]
     pub(crate) around: Option<String>,
@@ -228,15 +231,19 @@ pub(crate) struct RecallArguments {
 #[command(after_help = "\
 Examples:
   kodiak forget a1b2c3                    to the trash of its folder
+  kodiak forget rate limits               asks which of the memories with these words
   kodiak forget --purge a1b2c3            erased, also from the index and the trash
   kodiak forget --purge --session s-17    everything from a session")]
 pub(crate) struct ForgetArguments {
-    /// The memories: an id means every file that has it, a path in the folder means one file
+    /// The memories: an id means every file that has it, a path in the folder means one file; other words are searched for
     #[arg(value_name = "ID", required_unless_present_any = ["session", "project"])]
     pub(crate) ids: Vec<String>,
     /// Erase them for good, instead of moving them to the trash
     #[arg(long)]
     pub(crate) purge: bool,
+    /// If words that are no name match a single memory, forget it without asking
+    #[arg(short, long)]
+    pub(crate) yes: bool,
     /// Everything from this session
     #[arg(
         long,

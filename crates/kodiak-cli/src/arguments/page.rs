@@ -60,6 +60,9 @@ pub(crate) struct NewPageArguments {
     /// The source to write to, or `bear` [default: pages, otherwise the first that is writable]
     #[arg(long, value_name = "NAME")]
     pub(crate) source: Option<String>,
+    /// Write it though there is a page with this title; not in Bear
+    #[arg(long)]
+    pub(crate) again: bool,
     /// The folder inside the source; not in Bear
     #[arg(long, value_name = "FOLDER")]
     pub(crate) folder: Option<String>,

@@ -7,9 +7,9 @@ use clap::Subcommand;
 use super::{
     AddArguments, ArticleVerb, CompleteArguments, CompletionsArguments, ConfigVerb,
     DoctorArguments, EvalArguments, ForgetArguments, GetArguments, HelpArguments, IndexArguments,
-    LinksArguments, ManArguments, McpArguments, ModelVerb, NoteVerb, OpenArguments, PageVerb,
-    RebuildArguments, RecallArguments, RememberArguments, RemoveArguments, SearchArguments,
-    ServeArguments, SimilarArguments, SourcesArguments, StatusArguments, TagVerb,
+    LinksArguments, ManArguments, McpArguments, MemoryVerb, ModelVerb, NoteVerb, OpenArguments,
+    PageVerb, RebuildArguments, RecallArguments, RememberArguments, RemoveArguments,
+    SearchArguments, ServeArguments, SimilarArguments, SourcesArguments, StatusArguments, TagVerb,
     TimelineArguments, TokenVerb,
 };
 #[cfg(feature = "sessions")]
@@ -47,6 +47,9 @@ pub(crate) enum Verb {
     #[command(subcommand)]
     Tag(TagVerb),
 
+    /// List memories, and restore forgotten ones
+    #[command(subcommand)]
+    Memory(MemoryVerb),
     /// List what was learned when, in few words
     Timeline(TimelineArguments),
     /// Move memories to the trash, or erase them

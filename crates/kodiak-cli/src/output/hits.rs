@@ -89,6 +89,10 @@ fn one(text: &mut String, number: usize, hit: &Hit, layout: Layout<'_>) {
     for line in wrap(&marked(hit), layout.columns(), MAX_SNIPPET_LINES) {
         let _ = writeln!(text, "{INDENT}{}", painted(&line, painter));
     }
+    for corrected in &hit.corrects {
+        let line = escaped(&corrected.to_string()).into_owned();
+        let _ = writeln!(text, "{INDENT}{}", painter.paint(DIM, &line));
+    }
     if let Some(copies) = copies(&hit.also_in, layout) {
         let _ = writeln!(text, "{INDENT}{}", painter.paint(DIM, &copies));
     }

@@ -1,4 +1,8 @@
 //! `kodiak forget`: moves memories to the trash, or erases them.
+//!
+//! [`query`] finds the memories that words mean which are no name.
+
+mod query;
 
 use kodiak::access::Guard;
 use kodiak_memory::Memories;
@@ -19,11 +23,20 @@ pub(super) fn run(arguments: &ForgetArguments, context: &Context<'_>) -> anyhow:
     }
     let desk = Desk::for_writing(context, "forget")?;
     let output = context.output;
+    let forget = |names: &[String]| {
+        work(output, |job| {
+            let guard = Guard::local();
+            Ok(Memories::new(&desk.engine).forget(&guard, names, job)?)
+        })
+    };
     let names: Vec<String> = arguments.ids.iter().map(|name| get::name(name)).collect();
-    let forgotten = work(output, |job| {
-        let guard = Guard::local();
-        Ok(Memories::new(&desk.engine).forget(&guard, &names, job)?)
-    })?;
+    let forgotten = match forget(&names) {
+        Err(error) => match query::chosen(arguments, &names, &desk.engine, error, output)? {
+            chosen if chosen.is_empty() => return Ok(Outcome::Nothing),
+            chosen => forget(&chosen)?,
+        },
+        forgotten => forgotten?,
+    };
     for one in &forgotten {
         let name = format!("{}/{}", one.source, one.key);
         let title = escaped(&one.title);
@@ -52,11 +65,17 @@ fn purge(
     let project = project.transpose()?.unwrap_or_default();
     let output = context.output;
     finish_renaming(output, &desk.config, engine)?;
+    let purge =
+        |names: &[String]| work(output, |job| Ok(memories.purge_named(&guard, names, job)?));
+    let named = match purge(&arguments.ids) {
+        Ok(erased) => erased,
+        Err(error) => match query::chosen(arguments, &arguments.ids, engine, error, output)? {
+            chosen if chosen.is_empty() => return Ok(Outcome::Nothing),
+            chosen => purge(&chosen)?,
+        },
+    };
     let erased = work(output, |job| {
-        let mut erased = 0;
-        if !arguments.ids.is_empty() {
-            erased += memories.purge_named(&guard, &arguments.ids, job)?;
-        }
+        let mut erased = named;
         if let Some(session) = &arguments.session {
             erased += memories.purge_session(&guard, session, job)?;
         }

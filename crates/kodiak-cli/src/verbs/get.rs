@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use kodiak::access::Guard;
-use kodiak::search::{Card, Found, Freshness};
+use kodiak::search::{Card, Corrected, Found, Freshness};
 use kodiak::{Engine, Error, Reference};
 use kodiak_memory::Memories;
 use serde::Serialize;
@@ -33,6 +33,8 @@ struct Note<'a> {
     text: &'a str,
     #[serde(flatten)]
     around: Around,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    corrects: Vec<Corrected>,
 }
 
 pub(super) fn run(arguments: &GetArguments, context: &Context<'_>) -> anyhow::Result<Outcome> {
@@ -45,9 +47,14 @@ pub(super) fn run(arguments: &GetArguments, context: &Context<'_>) -> anyhow::Re
     let output = context.output;
     tell_of_lines(&found, output);
     let around = Around::read(&engine, &found, arguments.context)?;
+    let corrects = Memories::new(&engine).corrected(&Guard::local(), &found.document)?;
     if arguments.json {
-        output.json(&note(&found, &Places::new(&config), around))?;
+        let note = note(&found, &Places::new(&config), around, corrects);
+        output.json(&note)?;
         return Ok(Outcome::Done);
+    }
+    for corrected in &corrects {
+        output.notice(&corrected.to_string());
     }
     match found.freshness {
         Freshness::Gone => output.notice("the file is gone: this is the indexed text"),
@@ -111,6 +118,9 @@ fn several(
             let mut head = format!("{} {}/{}", one.id, one.source, one.path);
             if let Some([from, to]) = one.lines {
                 let _ = write!(head, ":{from}-{to}");
+            }
+            for corrected in &one.corrects {
+                let _ = write!(head, " ({corrected})");
             }
             let head = output.painter().paint(DIM, &escaped(&head));
             let _ = writeln!(text, "{gap}{head}\n{}", escaped_lines(one.text.trim_end()));
@@ -236,7 +246,12 @@ fn beyond(found: &Found, from: usize) -> anyhow::Error {
     )
 }
 
-fn note<'a>(found: &'a Found, places: &Places, around: Around) -> Note<'a> {
+fn note<'a>(
+    found: &'a Found,
+    places: &Places,
+    around: Around,
+    corrects: Vec<Corrected>,
+) -> Note<'a> {
     let document = &found.document;
     let file = places.file_at(&document.source, &found.entry);
     Note {
@@ -248,6 +263,7 @@ fn note<'a>(found: &'a Found, places: &Places, around: Around) -> Note<'a> {
         line_count: found.line_count,
         text: &found.text,
         around,
+        corrects,
     }
 }
 

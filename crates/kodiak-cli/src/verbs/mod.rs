@@ -17,6 +17,7 @@ mod ingest;
 mod links;
 mod man;
 mod mcp;
+mod memory;
 mod model;
 mod note;
 mod open;
@@ -152,6 +153,7 @@ fn run_verb(verb: &Verb, context: &Context<'_>) -> anyhow::Result<Outcome> {
         Verb::Timeline(arguments) => timeline::run(arguments, context),
         Verb::Recall(arguments) => recall::run(arguments, context),
         Verb::Forget(arguments) => forget::run(arguments, context),
+        Verb::Memory(verb) => memory::run(verb, context),
         Verb::Add(arguments) => add::run(arguments, context),
         Verb::Remove(arguments) => remove::run(arguments, context),
         Verb::Sources(arguments) => sources::run(arguments, context),

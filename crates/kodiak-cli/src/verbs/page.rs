@@ -89,6 +89,18 @@ fn create(arguments: &NewPageArguments, context: &Context<'_>) -> anyhow::Result
     }
     let source = pages::place(context, arguments.source.as_deref())?;
     let desk = Desk::for_writing(context, "page new")?;
+    let folder = arguments.folder.as_deref();
+    let known = Notes::new(&desk.engine).titled(&Guard::local(), &source, folder, &title)?;
+    if let Some(page) = known.first().filter(|_| !arguments.again) {
+        let place = format!("{}/{}", page.source, page.path);
+        return Err(refusal(
+            format!("there is a page \"{}\" already: {place}", page.title),
+            format!(
+                "run `kodiak page edit {}` to change it, or add --again to write another one",
+                page.id
+            ),
+        ));
+    }
     let draft = Draft {
         title,
         body,

@@ -21,6 +21,7 @@ pub(super) fn run(arguments: &TimelineArguments, context: &Context<'_>) -> anyho
         after: filter.after.take(),
         before: filter.before.take(),
         filter,
+        turns: arguments.turns,
         around: arguments.around.as_deref().map(get::name),
         context: arguments.context as usize,
         limit: arguments.limit as usize,
@@ -72,10 +73,13 @@ pub(super) fn ask(chosen: &ChooseArguments) -> Ask {
 
 fn row(entry: &TimelineEntry) -> Vec<String> {
     let mark = if entry.anchor { "> " } else { "" };
-    let label = match &entry.superseded_by {
+    let mut label = match &entry.superseded_by {
         Some(newer) => format!("  (superseded by {newer})"),
         None => String::new(),
     };
+    for corrected in &entry.corrects {
+        label.push_str(&format!("  ({})", escaped(&corrected.to_string())));
+    }
     vec![
         entry.id.clone(),
         entry.written_at().to_owned(),

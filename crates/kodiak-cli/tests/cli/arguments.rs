@@ -103,6 +103,7 @@ fn help_is_an_answer() {
       tag       List tags, and change them in notes that Kodiak may write to
 
     Memory:
+      memory    List memories, and restore forgotten ones
       forget    Move memories to the trash, or erase them
 
     Sessions:

@@ -40,6 +40,7 @@ mod length;
 mod links;
 mod mcp;
 mod meaning;
+mod memories;
 mod memory;
 mod model;
 mod names;

@@ -80,6 +80,7 @@ fn what_is_remembered_is_listed_found_and_forgotten() {
     1. The API allows 200 requests a minute.
        memory/more:7  f1914e
        The API allows 200 requests a minute.
+       corrects 04243e: The API allows 100 requests a minute.
 
     2. The API allows 100 requests a minute.
        memory/limits:7  04243e  (superseded by f1914e)  [api]
@@ -101,9 +102,9 @@ fn what_is_remembered_is_listed_found_and_forgotten() {
     assert_snapshot!(desk.run(&["timeline"]), @"
     exit: 0
     --- stdout
-    id      written               kind      tokens  what                                                           tags
-    04243e  2026-01-10T00:00:00Z  decision  12      The API allows 100 requests a minute.  (superseded by f1914e)  api
-    f1914e  2026-03-10T00:00:00Z  memory    12      The API allows 200 requests a minute.                          
+    id      written               kind      tokens  what                                                                                             tags
+    04243e  2026-01-10T00:00:00Z  decision  12      The API allows 100 requests a minute.  (superseded by f1914e)                                    api
+    f1914e  2026-03-10T00:00:00Z  memory    12      The API allows 200 requests a minute.  (corrects 04243e: The API allows 100 requests a minute.)  
     --- stderr
     2 entries, about 65 tokens
     ");
@@ -113,7 +114,7 @@ fn what_is_remembered_is_listed_found_and_forgotten() {
     04243e memory/limits
     The API allows 100 requests a minute.
 
-    f1914e memory/more
+    f1914e memory/more (corrects 04243e: The API allows 100 requests a minute.)
     The API allows 200 requests a minute.
     --- stderr
     about 24 tokens

@@ -53,7 +53,7 @@ fn the_first_page_makes_a_workspace() {
         "{text}"
     );
     assert_eq!(desk.found(&["hours", "--no-refresh"]), ["Ramen broth.md"]);
-    let again = desk.ok(&["page", "new", "Ramen broth"]);
+    let again = desk.ok(&["page", "new", "Ramen broth", "--again"]);
     assert_snapshot!(again, @"
     exit: 0
     --- stdout

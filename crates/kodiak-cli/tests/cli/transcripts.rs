@@ -342,3 +342,32 @@ fn a_clock_that_was_set_back_does_not_turn_retention_off_for_ever() {
     desk.ok(&["index"]);
     assert_eq!(fs::read_to_string(&clock).unwrap(), believed.to_string());
 }
+
+#[test]
+fn a_timeline_has_turns_only_if_asked_for() {
+    let desk = desk();
+    desk.configure("refresh_ms", 60_000);
+    add(&desk, &["--transcripts"]);
+    desk.ok(&[
+        "remember",
+        "The kettle is locked by the indexer.",
+        "--id",
+        "lock",
+    ]);
+    let listed = |arguments: &[&str]| -> Vec<String> {
+        let timeline = desk.json(&[&["timeline", "--json"], arguments].concat());
+        let entries = timeline["entries"].as_array().unwrap().iter();
+        entries
+            .map(|entry| entry["kind"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    assert_eq!(listed(&[]), ["memory"]);
+    let all = listed(&["--turns"]);
+    assert!(all.contains(&"turn".to_owned()) && all.contains(&"memory".to_owned()));
+    let turns = listed(&["--kind", "turn"]);
+    assert_eq!(turns.len(), all.len() - 1);
+    assert!(!listed(&["--source", "claude-code"]).is_empty());
+    let turn = desk.json(&["search", "paint kettle", "--json"])["hits"][0]["id"].clone();
+    let around = listed(&["--around", turn.as_str().unwrap(), "--context", "50"]);
+    assert_eq!(around.len(), all.len());
+}

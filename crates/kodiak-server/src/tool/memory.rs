@@ -12,6 +12,7 @@ use crate::answer::{
     Listed, MOST_HITS, MOST_TAGS, harmless, hundredths, lacking, list, remarks, schema,
     tags as tag_values, title, unless_unindexed,
 };
+use crate::answer::{corrected, corrections};
 use crate::budget::{beginning, tokens};
 use crate::failure::Refusal;
 use crate::frame::{self, Mark};
@@ -355,6 +356,7 @@ fn head(observation: &Observation) -> String {
     if let Some(newer) = &observation.superseded_by {
         head.push_str(&format!(" (superseded by {newer})"));
     }
+    head.push_str(&corrections(&observation.corrects));
     if let Some(notice) = &observation.notice {
         head.push_str(&format!(" ({notice})"));
     }
@@ -380,6 +382,9 @@ fn object(observation: &Observation) -> Map<String, Value> {
         if let Some(value) = value {
             add(name, harmless(value));
         }
+    }
+    if !observation.corrects.is_empty() {
+        add("corrects", corrected(&observation.corrects));
     }
     object
 }

@@ -32,6 +32,7 @@ pub(super) const PAGE_CREATE: Tool = Tool {
             Kind::Text,
             "Inside the source, such as work/atlas",
         ),
+        Parameter::new("again", Kind::Flag, "Write it though the title exists"),
     ],
     output: Some(schema),
     run: create,
@@ -109,7 +110,22 @@ fn create(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
     if draft.title.is_empty() {
         return Err(Refusal::new("the page has no title", "give it some words"));
     }
-    let saved = Notes::new(&call.engine).create(call.guard(), &source, &draft, call.job);
+    let notes = Notes::new(&call.engine);
+    if !arguments.flag("again") {
+        let folder = draft.folder.as_deref();
+        let known = notes.titled(call.guard(), &source, folder, &draft.title)?;
+        if let Some(page) = known.first() {
+            let place = frame::place(&page.source, &page.path, None);
+            return Err(Refusal::new(
+                format!(
+                    "there is a page {} already: {place}",
+                    frame::title(&page.title)
+                ),
+                format!("change it with page_update, id {}, or set again", page.id),
+            ));
+        }
+    }
+    let saved = notes.create(call.guard(), &source, &draft, call.job);
     let saved = match saved {
         // That there is such a source is told only to those for whom it exists.
         Err(Error::NotWritable { name })

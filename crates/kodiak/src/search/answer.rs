@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde::ser::{SerializeSeq, Serializer};
 
 use super::card::Card;
+use super::corrected::Corrected;
 use super::filters::QueryFilter;
 use super::intent::Intent;
 use super::notices::{Completeness, Notices};
@@ -135,6 +136,9 @@ pub struct Hit {
     /// The id of the newest document that supersedes it, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub superseded_by: Option<String>,
+    /// What it corrects, if that was asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub corrects: Vec<Corrected>,
     /// Whether it is of another project than the present one, which comes first.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub elsewhere: bool,

@@ -318,6 +318,7 @@ fn hit(
         changed: false,
         archived: false,
         superseded_by: None,
+        corrects: Vec::new(),
         elsewhere: false,
         turn: None,
         relevance: None,

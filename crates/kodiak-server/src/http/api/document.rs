@@ -5,7 +5,8 @@ use axum::Extension;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
 use kodiak::document::{LineRange, Reference};
-use kodiak::search::{Card, Found, Freshness};
+use kodiak::search::{Card, Corrected, Found, Freshness};
+use kodiak_memory::Memories;
 use serde::Serialize;
 
 use super::parameters::{Parameters, malformed};
@@ -29,6 +30,9 @@ pub(super) struct Document {
     /// Whether its file has changed since it was indexed.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     changed: bool,
+    /// What it corrects.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    corrects: Vec<Corrected>,
 }
 
 pub(super) async fn document(
@@ -51,7 +55,10 @@ pub(super) async fn document(
                 "lines",
                 &format!("within the {} lines that there are", found.line_count),
             )),
-            _ => Ok(Document::of(found)),
+            _ => {
+                let corrects = Memories::new(engine).corrected(&caller.guard, &found.document)?;
+                Ok(Document::of(found, corrects))
+            }
         }
     })
     .await
@@ -70,7 +77,7 @@ pub(super) fn checked(path: Result<Path<String>, PathRejection>) -> Result<Strin
 }
 
 impl Document {
-    fn of(found: Found) -> Self {
+    fn of(found: Found, corrects: Vec<Corrected>) -> Self {
         let notice = found.lines_beyond_end();
         Self {
             card: Card::from(&found.document),
@@ -79,6 +86,7 @@ impl Document {
             notice: notice.map(|notice| notice.to_string()),
             text: found.text,
             changed: matches!(found.freshness, Freshness::Changed | Freshness::Gone),
+            corrects,
         }
     }
 }

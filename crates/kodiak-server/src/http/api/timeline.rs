@@ -21,8 +21,8 @@ const MOST_CONTEXT: usize = 100;
 /// The longest reference, in characters.
 const LONGEST: usize = 1_000;
 
-const KNOWN: [&str; 9] = [
-    "from", "to", "around", "context", "source", "project", "tag", "kind", "limit",
+const KNOWN: [&str; 10] = [
+    "from", "to", "around", "context", "source", "project", "tag", "kind", "turns", "limit",
 ];
 
 pub(super) async fn timeline(
@@ -49,12 +49,18 @@ pub(super) async fn timeline(
         ..Ask::default()
     };
     let limit = parameters.number("limit", MOST)?;
+    let turns = match parameters.one("turns")? {
+        None | Some("false") => false,
+        Some("true") => true,
+        Some(_) => return Err(malformed("turns", "true or false")),
+    };
     work(&server, move |engine| {
         let mut filter = ask.filter(engine.view(&caller.guard))?;
         let request = TimelineRequest {
             after: filter.after.take(),
             before: filter.before.take(),
             filter,
+            turns,
             around,
             context: context.unwrap_or(USUAL_CONTEXT),
             limit: limit.unwrap_or(USUAL),
