@@ -20,7 +20,7 @@ use kodiak::rank::Tuning;
 use kodiak::rerank::{CrossEncoder, RemoteReranker, RerankEndpoint, RerankError, Reranker};
 use kodiak::source::Source;
 use kodiak::store::prelude::*;
-use kodiak::store::{Serving, SqliteStore};
+use kodiak::store::{Filter, Serving, SqliteStore};
 use kodiak::tombstones::Tombstones;
 use kodiak_bear::{BearDatabase, BearOptions};
 use kodiak_memory::{Holding, MemoryFolder, MemoryOptions};
@@ -155,6 +155,16 @@ pub(crate) fn serving_model(index: &Path) -> Option<String> {
     let store = SqliteStore::open(index).ok()?;
     let serving = store.serving().ok()??;
     Some(serving.name)
+}
+
+/// Reports whether an index has a document whose id begins with these digits. One that is
+/// missing or cannot be read has none.
+pub(crate) fn has_id(index: &Path, digits: &str) -> bool {
+    let Ok(store) = SqliteStore::open(index) else {
+        return false;
+    };
+    let found = store.with_id_prefix(digits, &Filter::default(), 1);
+    found.is_ok_and(|found| !found.is_empty())
 }
 
 /// What an engine is built for.

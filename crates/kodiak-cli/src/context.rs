@@ -59,6 +59,21 @@ impl<'a> Context<'a> {
         })
     }
 
+    /// Returns the same context with another index and another config.
+    pub(crate) fn elsewhere(&self, index_path: PathBuf, config_path: PathBuf) -> Self {
+        Self {
+            output: self.output,
+            config_path,
+            index_path,
+            model: self.model.clone(),
+            models: self.models.clone(),
+            offline: self.offline,
+            model_typed: self.model_typed,
+            given: Vec::new(),
+            config_required: false,
+        }
+    }
+
     /// Returns the same context for something that outlives this one.
     pub(crate) fn detached(&self) -> Detached {
         Detached {

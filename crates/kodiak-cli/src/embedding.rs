@@ -32,11 +32,33 @@ pub(crate) fn embed(
     Ok(())
 }
 
+/// Embeds the chunks of a visited folder, like [`embed`]. Only another visit goes on.
+pub(crate) fn embed_visit(
+    context: &Context<'_>,
+    config: &Config,
+    engine: &Engine,
+    within: Duration,
+) -> kodiak::Result<()> {
+    if models::is_ready(context, config, false) {
+        embed_until(context.output, engine, Some(within), "search it again")?;
+    }
+    Ok(())
+}
+
 /// Embeds the chunks that have no embedding, with a model that is installed.
 pub(crate) fn embed_now(
     output: &Output,
     engine: &Engine,
     within: Option<Duration>,
+) -> kodiak::Result<()> {
+    embed_until(output, engine, within, "run `kodiak index`")
+}
+
+fn embed_until(
+    output: &Output,
+    engine: &Engine,
+    within: Option<Duration>,
+    next: &str,
 ) -> kodiak::Result<()> {
     let working = Working::begin()?;
     let listener = Listener::new(output, Summaries::Changes);
@@ -46,19 +68,19 @@ pub(crate) fn embed_now(
     listener.end();
     working.check()?;
     match ended {
-        Ok(Some(report)) => print_report(&report, output),
+        Ok(Some(report)) => print_report(&report, next, output),
         Ok(None) => {}
         Err(error) => {
             let reason = failure::message(&error.into());
             output.warning(&format!(
-                "some notes could not be embedded: {reason}; run `kodiak index` to continue"
+                "some notes could not be embedded: {reason}; {next} to continue"
             ));
         }
     }
     Ok(())
 }
 
-fn print_report(report: &EmbeddingReport, output: &Output) {
+fn print_report(report: &EmbeddingReport, next: &str, output: &Output) {
     if let Some(holder) = &report.elsewhere {
         output.notice(&format!("{holder} is already embedding these notes"));
         return;
@@ -79,7 +101,7 @@ fn print_report(report: &EmbeddingReport, output: &Output) {
     }
     if report.left > 0 {
         output.notice(&format!(
-            "{} not embedded yet: run `kodiak index` to continue",
+            "{} not embedded yet: {next} to continue",
             counted(report.left as u64, "chunk")
         ));
     }

@@ -42,6 +42,7 @@ mod sessions;
 mod transcripts;
 mod usual;
 mod verbs;
+mod visits;
 
 use std::process::ExitCode;
 

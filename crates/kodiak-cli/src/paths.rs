@@ -15,6 +15,7 @@ const FOLDER: &str = "kodiak";
 const CONFIG_FILE: &str = "config.toml";
 const INDEX_FILE: &str = "index.db";
 const MODELS_FOLDER: &str = "models";
+const VISITS_FOLDER: &str = "visits";
 const PAGES_FOLDER: &str = "pages";
 const SESSIONS_FOLDER: &str = "sessions";
 const QUERIES_FILE: &str = "brain-queries.txt";
@@ -64,6 +65,13 @@ pub(crate) fn models_folder(asked: Option<&OsString>) -> anyhow::Result<PathBuf>
             .join(FOLDER)
             .join(MODELS_FOLDER)),
     }
+}
+
+/// Returns the folder with the indexes of visited folders. They can be built again, so it
+/// is a cache folder.
+pub(crate) fn visits_folder() -> anyhow::Result<PathBuf> {
+    let cache = base("XDG_CACHE_HOME")?.cache_dir();
+    Ok(cache.join(FOLDER).join(VISITS_FOLDER))
 }
 
 /// Returns the folder where other programs usually keep what they downloaded from

@@ -1,5 +1,5 @@
 //! Registers a folder or Bear's database: chooses its name, checks whether it is registered
-//! already, and writes it to the config. Used by `add` and by `search --in`, and by verbs that
+//! already, and writes it to the config. Used by `add` and by verbs that
 //! make a folder for what they write.
 
 use std::path::{Path, PathBuf};

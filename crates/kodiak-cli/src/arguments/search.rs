@@ -45,7 +45,7 @@ pub(crate) struct SearchArguments {
     #[arg(long)]
     pub(crate) no_refresh: bool,
 
-    /// Search this folder, after registering it (if it is new) and bringing it up to date
+    /// Search this folder, after bringing it up to date; one that belongs to no source is not registered
     #[arg(
         long = "in",
         value_name = "FOLDER",

@@ -46,8 +46,11 @@ pub(crate) struct AddArguments {
 #[derive(Debug, Args)]
 pub(crate) struct RemoveArguments {
     /// The source's name, as `kodiak status` shows it
-    #[arg(value_name = "NAME")]
-    pub(crate) name: String,
+    #[arg(value_name = "NAME", required_unless_present = "visits")]
+    pub(crate) name: Option<String>,
+    /// Remove the indexes of all folders that were searched with `search --in` and belong to no source
+    #[arg(long, conflicts_with = "name")]
+    pub(crate) visits: bool,
 }
 
 /// `kodiak sources`.

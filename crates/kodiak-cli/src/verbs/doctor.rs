@@ -23,6 +23,7 @@ use crate::output::escape::escaped;
 use crate::output::phrases::{Counts, counted};
 use crate::output::style::{ERROR, OK, Painter};
 use crate::registry::source_failure;
+use crate::visits;
 
 /// The result of one check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -126,6 +127,7 @@ fn examine(context: &Context<'_>, fixed: Option<&mut Vec<String>>) -> anyhow::Re
         fixed.extend(repaired?.iter().map(done));
     }
     checks.extend(diagnosis.checks.iter().map(describe));
+    checks.extend(visits::usage().map(|usage| Check::ok(usage.phrase())));
     Ok(checks)
 }
 

@@ -14,6 +14,7 @@ use crate::output::escape::escaped;
 use crate::output::phrases::counted;
 use crate::pages::{Desk, finish_renaming, work};
 use crate::projects;
+use crate::visits;
 
 pub(super) fn run(arguments: &ForgetArguments, context: &Context<'_>) -> anyhow::Result<Outcome> {
     if arguments.purge {
@@ -65,6 +66,8 @@ fn purge(
     let project = project.transpose()?.unwrap_or_default();
     let output = context.output;
     finish_renaming(output, &desk.config, engine)?;
+    // A visited folder may have had the same text. A visit can be made again.
+    visits::remove_all()?;
     let purge =
         |names: &[String]| work(output, |job| Ok(memories.purge_named(&guard, names, job)?));
     let named = match purge(&arguments.ids) {

@@ -22,6 +22,7 @@ use crate::output::escape::{escaped, escaped_lines};
 use crate::output::phrases::counted;
 use crate::output::style::DIM;
 use crate::places::Places;
+use crate::visits;
 
 /// A note as `--json` prints it.
 #[derive(Debug, Serialize)]
@@ -38,8 +39,7 @@ struct Note<'a> {
 }
 
 pub(super) fn run(arguments: &GetArguments, context: &Context<'_>) -> anyhow::Result<Outcome> {
-    let config = context.config()?;
-    let engine = context.engine(&config, Purpose::of("get"))?;
+    let (config, engine) = visits::knowing(context, Purpose::of("get"), &arguments.reference)?;
     if !arguments.more.is_empty() {
         return several(arguments, &engine, &config, context.output);
     }

@@ -16,10 +16,14 @@ use crate::output::escape::escaped;
 use crate::output::phrases::counted;
 use crate::output::style::{BOLD, DIM};
 use crate::places::Places;
+use crate::visits;
 
 pub(super) fn run(arguments: &LinksArguments, context: &Context<'_>) -> anyhow::Result<Outcome> {
-    let config = context.config()?;
-    let engine = context.engine(&config, Purpose::of("links").without_model(true))?;
+    let (config, engine) = visits::knowing(
+        context,
+        Purpose::of("links").without_model(true),
+        &arguments.note,
+    )?;
     let found = get::find(&engine, &config, &arguments.note)?;
     let limit = arguments.limit as usize;
     let links = Links::new(&engine).of_note(&Guard::local(), &found.document, limit)?;

@@ -89,7 +89,6 @@ pub(crate) fn run(
         | Verb::Config(ConfigVerb::Set(_) | ConfigVerb::Unset(_))
         | Verb::Page(PageVerb::New(_))
         | Verb::Remember(_) => true,
-        Verb::Search(arguments) => arguments.folder.is_some(),
         // It makes a folder for memories.
         Verb::Mcp(arguments) => arguments.offer.allow_write,
         Verb::Serve(arguments) => arguments.offer.allow_write,

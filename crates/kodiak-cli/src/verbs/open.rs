@@ -8,11 +8,11 @@ use crate::assemble::{self, Purpose};
 use crate::config::Kind;
 use crate::context::Context;
 use crate::failure::refusal;
+use crate::visits;
 use crate::{editor, opener};
 
 pub(super) fn run(arguments: &OpenArguments, context: &Context<'_>) -> anyhow::Result<Outcome> {
-    let config = context.config()?;
-    let engine = context.engine(&config, Purpose::of("open"))?;
+    let (config, engine) = visits::knowing(context, Purpose::of("open"), &arguments.reference)?;
     let found = get::find(&engine, &config, &arguments.reference)?;
     let (source, key) = (&found.document.source, &found.document.key);
     let Some(registered) = config.source(source) else {

@@ -14,9 +14,12 @@ use crate::listener::{Listener, Summaries};
 use crate::output::phrases::{counted, size};
 use crate::pages;
 use crate::sessions;
+use crate::visits;
 
 pub(super) fn run(arguments: &RemoveArguments, context: &Context<'_>) -> anyhow::Result<Outcome> {
-    let name = &arguments.name;
+    let Some(name) = &arguments.name else {
+        return remove_visits(context);
+    };
     let config = context.config()?;
     let engine = context.engine(&config, Purpose::of("remove"))?;
     let mut known = config.names();
@@ -59,5 +62,18 @@ pub(super) fn run(arguments: &RemoveArguments, context: &Context<'_>) -> anyhow:
             config.kept_transcripts().join(name).display()
         ));
     }
+    Ok(Outcome::Done)
+}
+
+/// Removes the indexes of visited folders.
+fn remove_visits(context: &Context<'_>) -> anyhow::Result<Outcome> {
+    context.output.notice(&match visits::remove_all()? {
+        Some(usage) => format!(
+            "removed the indexes of {} ({}); their files were not touched",
+            counted(usage.folders as u64, "visited folder"),
+            size(usage.bytes)
+        ),
+        None => "there are no visits".to_owned(),
+    });
     Ok(Outcome::Done)
 }

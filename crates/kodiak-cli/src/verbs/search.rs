@@ -1,7 +1,7 @@
 //! `kodiak search`: finds notes.
 //!
-//! [`folder`] implements `--in`, which registers the folder and brings it up to
-//! date first, and [`prefix`] `--path`.
+//! [`folder`] implements `--in`, which brings the folder or a visit of it up to date
+//! first, and [`prefix`] `--path`.
 
 mod excluded;
 mod folder;
@@ -29,6 +29,7 @@ pub(super) fn run(arguments: &SearchArguments, context: &Context<'_>) -> anyhow:
     let mut ask = ask(arguments);
     let mut notices = Vec::new();
     let mut everything = Filter::default();
+    let mut visit = None;
     if let Some(typed) = &arguments.folder {
         let wants_meaning = !arguments.no_semantic && arguments.mode.may_compare_meanings();
         let scope = folder::prepare(context, typed, wants_meaning)?;
@@ -37,8 +38,14 @@ pub(super) fn run(arguments: &SearchArguments, context: &Context<'_>) -> anyhow:
         everything.sources = ask.sources.clone();
         everything.paths = within(&scope.inside, Vec::new());
         notices.extend(scope.notice);
+        visit = scope.visit;
     }
-    let config = context.config()?;
+    let visiting = visit.as_ref().map(|visit| visit.context(context));
+    let mut config = context.config()?;
+    if let Some(visit) = &visit {
+        config = visit.config(&config);
+    }
+    let context = visiting.as_ref().unwrap_or(context);
     if arguments.folder.is_none() {
         let here = std::env::current_dir().ok();
         let prefixes = prefix::resolve(&ask.paths, &config, here.as_deref());

@@ -8,11 +8,12 @@ use super::{Outcome, get, printing};
 use crate::arguments::SimilarArguments;
 use crate::assemble::Purpose;
 use crate::context::Context;
+use crate::visits;
 
 pub(super) fn run(arguments: &SimilarArguments, context: &Context<'_>) -> anyhow::Result<Outcome> {
     printing::check(&arguments.printing)?;
-    let config = context.config()?;
-    let engine = context.engine(&config, Purpose::of("similar").checking_in_turn())?;
+    let purpose = Purpose::of("similar").checking_in_turn();
+    let (config, engine) = visits::knowing(context, purpose, &arguments.note)?;
     engine
         .view(&Guard::local())
         .require_sources(&arguments.sources)?;

@@ -20,6 +20,7 @@ use crate::failure;
 use crate::output::escape::escaped;
 use crate::output::phrases::{Counts, ago, counted, secrets_left_out, size};
 use crate::output::{Output, heading};
+use crate::visits::{self, Usage};
 use meaning::Embeddings;
 
 /// The whole state, as `--json` prints it.
@@ -36,6 +37,9 @@ struct Status {
     /// How much the model has embedded, and what failed.
     embeddings: Embeddings,
     sources: Vec<SourceState>,
+    /// What folders that were searched with `--in` and belong to no source take.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    visits: Option<Usage>,
 }
 
 #[derive(Debug, Serialize)]
@@ -153,6 +157,7 @@ fn gather(
             .map(|source| SourceState::new(config, source))
             .collect(),
         index: status.index,
+        visits: visits::usage(),
     })
 }
 
@@ -250,6 +255,9 @@ fn render(status: &Status, output: &Output) -> String {
                 left_out(&mut text, what, group, output.is_verbose());
             }
         }
+    }
+    if let Some(usage) = &status.visits {
+        let _ = writeln!(text, "\n{}", escaped(&usage.phrase()));
     }
     text
 }

@@ -71,5 +71,6 @@ mod typing;
 mod uncertain;
 mod untouched;
 mod vectors;
+mod visits;
 mod walls;
 mod watch;

@@ -49,9 +49,10 @@ fn the_first_command_of_the_readme() {
     let mut run = desk.ok(&search);
     // A search does not embed for longer than some seconds. A machine so slow is
     // told how to go on, which is what its user would do.
-    if run.stderr.contains("not embedded yet: run `kodiak index`") {
-        desk.ok(&["index"]);
-        run = desk.ok(&search);
+    for _ in 0..10 {
+        if run.stderr.contains("not embedded yet: search it again") {
+            run = desk.ok(&search);
+        }
     }
     for note in ["gtd.md", "pomodoro.md", "bullet-journal.md"] {
         let path = format!("notes/productivity/{note}");

@@ -1,8 +1,9 @@
 //! `search --in FOLDER`: indexes the folder before the search.
 //!
 //! A folder that is registered, or lies inside a registered one, is brought up
-//! to date; any other folder is registered first. If the index cannot be written
-//! at the moment, the search uses it as it is and the answer says so.
+//! to date. Any other folder is visited: it gets an index of its own in the cache, and
+//! nothing is registered. If the index cannot be written at the moment, the search uses
+//! it as it is and the answer says so.
 
 use std::path::Path;
 use std::time::Duration;
@@ -13,14 +14,14 @@ use kodiak::search::Caveat;
 use kodiak::{Engine, Error};
 
 use crate::assemble::{self, Purpose};
-use crate::config::{Config, Kind, RegisteredSource};
+use crate::config::{Config, RegisteredSource};
 use crate::context::Context;
 use crate::embedding;
 use crate::failure;
 use crate::interrupt::Working;
 use crate::listener::{Listener, Summaries};
-use crate::registration::{Wanted, register};
 use crate::registry;
+use crate::visits::{self, Visit};
 
 /// The part of the index that a search in a folder is limited to.
 #[derive(Debug)]
@@ -29,6 +30,8 @@ pub(super) struct Scope {
     /// The path from the source's root, with a `/` at the end, or empty for the
     /// whole source.
     pub(super) inside: String,
+    /// The visit that has the folder, if it belongs to no source.
+    pub(super) visit: Option<Visit>,
     /// The notice for the answer, if the folder could not be brought up to date.
     pub(super) notice: Option<Caveat>,
 }
@@ -40,7 +43,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const EMBEDDING_TIME: Duration = Duration::from_secs(20);
 const VERB: &str = "search --in";
 
-/// Registers the folder if it is new, and brings it up to date.
+/// Brings the folder up to date.
 ///
 /// Lexical indexing takes as long as it needs; embedding has a time limit.
 pub(super) fn prepare(
@@ -49,11 +52,22 @@ pub(super) fn prepare(
     wants_meaning: bool,
 ) -> anyhow::Result<Scope> {
     let scope = refresh(context, typed)?;
+    let visiting = scope.visit.as_ref().map(|visit| visit.context(context));
     // A source that could not be synced is not embedded either.
     if wants_meaning && scope.notice.is_none() {
-        let config = context.config()?;
+        let mut config = context.config()?;
+        if let Some(visit) = &scope.visit {
+            config = visit.config(&config);
+        }
+        let context = visiting.as_ref().unwrap_or(context);
         let engine = context.engine(&config, purpose())?;
-        embedding::embed(context, &config, &engine, false, Some(EMBEDDING_TIME))?;
+        match &scope.visit {
+            Some(_) => embedding::embed_visit(context, &config, &engine, EMBEDDING_TIME)?,
+            None => embedding::embed(context, &config, &engine, false, Some(EMBEDDING_TIME))?,
+        }
+    }
+    if let Some(visit) = &scope.visit {
+        visits::prune(visit);
     }
     Ok(scope)
 }
@@ -74,19 +88,17 @@ fn refresh(context: &Context<'_>, typed: &Path) -> anyhow::Result<Scope> {
             return refreshed(context, &config, source, inside);
         }
     }
-    let wanted = Wanted {
-        kind: Kind::Markdown,
-        path: folder,
-        name: None,
-        globs: &[],
-        writable: false,
-        transcripts: None,
+    let visit = Visit::begin(&folder)?;
+    let config = visit.config(&config);
+    let visiting = visit.context(context);
+    let mut sources = config.sources.iter();
+    let Some(source) = sources.next() else {
+        return Err(Error::FolderMissing { path: folder }.into());
     };
-    let source = register(context, &wanted, purpose())?;
+    let scope = refreshed(&visiting, &config, source, String::new())?;
     Ok(Scope {
-        source: source.name,
-        inside: String::new(),
-        notice: None,
+        visit: Some(visit),
+        ..scope
     })
 }
 
@@ -123,6 +135,7 @@ fn refreshed(
     Ok(Scope {
         source: name,
         inside,
+        visit: None,
         notice,
     })
 }

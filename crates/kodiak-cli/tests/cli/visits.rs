@@ -1,0 +1,176 @@
+//! Visits: `search --in` a folder that belongs to no source registers nothing, and other
+//! commands know what it printed.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::desk::Desk;
+
+fn visits(desk: &Desk) -> PathBuf {
+    desk.path("home/.cache/kodiak/visits")
+}
+
+/// Returns all files below a folder.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if entry.file_type().unwrap().is_dir() {
+            found.extend(files(&entry.path()));
+        } else {
+            found.push(entry.path());
+        }
+    }
+    found
+}
+
+fn contain(folder: &Path, text: &str) -> bool {
+    let has = |bytes: &[u8]| {
+        bytes
+            .windows(text.len())
+            .any(|part| part == text.as_bytes())
+    };
+    files(folder)
+        .iter()
+        .any(|file| has(&fs::read(file).unwrap()))
+}
+
+#[test]
+fn a_visit_registers_nothing_and_its_paths_are_known() {
+    let desk = Desk::with_notes();
+    desk.configure("refresh_ms", 60_000);
+    let config = fs::read(desk.config()).unwrap();
+    let run = desk.ok(&["search", "ramen broth", "--in", "notes", "-n", "1"]);
+    assert!(
+        run.stdout.contains("   notes/cooking/ramen-broth.md:2  "),
+        "{run}"
+    );
+    assert_eq!(fs::read(desk.config()).unwrap(), config);
+    assert!(!desk.index().exists());
+    assert_eq!(desk.run(&["sources", "--names"]).stdout, "");
+
+    let answer = desk.json(&[
+        "search",
+        "ramen broth",
+        "--in",
+        "notes",
+        "-n",
+        "1",
+        "--json",
+    ]);
+    let hit = &answer["hits"][0];
+    assert_eq!(hit["path"], "cooking/ramen-broth.md");
+    let (file, id) = (hit["file"].as_str().unwrap(), hit["id"].as_str().unwrap());
+    let uri = hit["uri"].as_str().unwrap();
+    assert!(uri.starts_with("kodiak://%2F"), "{uri}");
+    let text = fs::read_to_string(file).unwrap();
+    for name in [file, id, "notes/cooking/ramen-broth.md", &format!("#{id}")] {
+        assert_eq!(desk.ok(&["get", name]).stdout, text, "{name}");
+    }
+    let lines = desk.ok(&["get", &format!("{file}:1-2")]).stdout;
+    assert_eq!(lines.lines().count(), 2);
+    let mut open = desk.command(&["open", "notes/cooking/ramen-broth.md"]);
+    let opened = desk.finish(open.env("EDITOR", "echo"));
+    assert!(opened.stdout.contains(file), "{opened}");
+    let links = desk.json(&["links", "notes/productivity/gtd.md", "--json"]);
+    assert!(!links["backlinks"].as_array().unwrap().is_empty());
+    desk.ok(&["similar", file, "-n", "1"]);
+    // A file that is written later is found, and one that is deleted is not.
+    let later = desk.write("notes/later.md", "# Later\n\nA quokka.\n");
+    assert_eq!(desk.found(&["quokka", "--in", "notes"]), ["later.md"]);
+    fs::remove_file(later).unwrap();
+    assert_eq!(
+        desk.run(&["search", "quokka", "--in", "notes"]).code,
+        Some(1)
+    );
+}
+
+#[test]
+fn a_registered_folder_is_searched_as_the_source_that_it_is() {
+    let desk = Desk::indexed();
+    let answer = desk.json(&["search", "ramen", "--in", "notes/cooking", "--json"]);
+    assert_eq!(answer["hits"][0]["source"], "notes");
+    assert!(!visits(&desk).exists());
+    // What is no note of a source is looked up in the visit.
+    desk.write("other/a.md", "# Elsewhere\n\nA numbat.\n");
+    let answer = desk.json(&["search", "numbat", "--in", "other", "--json"]);
+    let id = answer["hits"][0]["id"].as_str().unwrap();
+    assert!(desk.ok(&["get", id]).stdout.contains("numbat"));
+    assert!(desk.ok(&["get", "other/a.md"]).stdout.contains("numbat"));
+    assert_eq!(desk.run(&["search", "numbat"]).code, Some(1));
+    // Once it is added, the source has it.
+    desk.ok(&["add", "other"]);
+    let note = desk.json(&["get", "other/a.md", "--json"]);
+    assert_eq!(note["source"], "other");
+}
+
+#[test]
+fn visits_are_private_bounded_and_removed_on_request() {
+    let desk = Desk::new();
+    let visit = |number: usize| {
+        let folder = format!("folder{number}");
+        desk.write(
+            &format!("{folder}/a.md"),
+            format!("# Note\n\nNumber {number}.\n"),
+        );
+        desk.ok(&["search", "number", "--in", &folder]);
+    };
+    for number in 0..22 {
+        visit(number);
+        if number == 20 {
+            // The oldest is used again.
+            desk.ok(&["search", "number", "--in", "folder1"]);
+        }
+    }
+    assert_eq!(fs::read_dir(visits(&desk)).unwrap().count(), 20);
+    let known = |number: usize| desk.run(&["get", &format!("folder{number}/a.md")]).code == Some(0);
+    assert!(!known(0) && known(1) && !known(2) && known(3) && known(21));
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode(&visits(&desk)), 0o700);
+        for file in files(&visits(&desk)) {
+            assert_eq!(mode(&file), 0o600, "{}", file.display());
+            assert_eq!(mode(file.parent().unwrap()), 0o700);
+        }
+    }
+    let status = desk.json(&["status", "--json"]);
+    assert_eq!(status["visits"]["folders"], 20);
+    assert!(status["visits"]["bytes"].as_u64().unwrap() > 0);
+    for verb in ["status", "doctor"] {
+        let said = desk.run(&[verb]).stdout;
+        assert!(said.contains("visits: 20 folders"), "{said}");
+        assert!(said.contains("`kodiak remove --visits`"), "{said}");
+    }
+    desk.ok(&["remove", "--visits"]);
+    assert!(!visits(&desk).exists());
+    assert_eq!(desk.json(&["status", "--json"]).get("visits"), None);
+    assert!(desk.path("folder3/a.md").exists());
+}
+
+#[test]
+fn a_purge_leaves_no_byte_in_a_visit() {
+    let desk = Desk::new();
+    let text = "The safe opens with the numbat figurine.";
+    desk.ok(&["remember", text, "--id", "safe"]);
+    fs::create_dir_all(desk.path("copies")).unwrap();
+    let memory = desk.path("data/kodiak/memory/safe.md");
+    fs::copy(&memory, desk.path("copies/safe.md")).unwrap();
+    assert_eq!(desk.found(&["numbat", "--in", "copies"]), ["safe.md"]);
+    assert!(contain(&visits(&desk), "numbat figurine"));
+    fs::remove_file(desk.path("copies/safe.md")).unwrap();
+    desk.ok(&["forget", "--purge", "safe"]);
+    assert!(!contain(&desk.path("home"), "numbat"));
+    assert!(!contain(&desk.path("data"), "numbat figurine"));
+}
+
+#[test]
+fn a_visit_is_embedded() {
+    let desk = Desk::with_model();
+    desk.write("notes/gtd.md", "# GTD\n\nTask management with lists.\n");
+    desk.write("notes/bread.md", "# Bread\n\nFlour and water.\n");
+    let answer = desk.json(&["search", "task management", "--in", "notes", "--json"]);
+    assert_eq!(answer["retrievers"]["semantic"], "tiny");
+    assert_eq!(answer["embedded"], 1.0);
+    assert!(!desk.path("data/kodiak/embeddings.db").exists());
+}
