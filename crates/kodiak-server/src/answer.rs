@@ -158,6 +158,9 @@ impl Listed for Hit {
             frame::place(&self.source, &self.path, Some(self.line)),
             date(self)
         );
+        if let Some(alias) = &self.alias {
+            text.push_str(&format!(" (alias {})", frame::title(alias)));
+        }
         text.push_str(&frame::tags(self.tags.iter().take(MOST_TAGS)));
         if self.elsewhere {
             text.push_str(" (another project)");
@@ -181,6 +184,9 @@ impl Listed for Hit {
         let mut add = |name: &str, value: Value| object.insert(name.to_owned(), value);
         add("id", self.id.as_str().into());
         add("title", title(&self.title).into());
+        if let Some(alias) = &self.alias {
+            add("alias", title(alias).into());
+        }
         add("source", harmless(&self.source));
         add("path", harmless(&self.path));
         add("line", self.line.into());

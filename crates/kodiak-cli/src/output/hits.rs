@@ -73,7 +73,11 @@ pub(crate) fn hits(answer: &Answer, heading: Option<&str>, layout: Layout<'_>) -
 
 fn one(text: &mut String, number: usize, hit: &Hit, layout: Layout<'_>) {
     let painter = layout.painter;
-    let title = escaped(&hit.title);
+    let title = match &hit.alias {
+        Some(alias) => format!("{} (alias \"{alias}\")", hit.title),
+        None => hit.title.clone(),
+    };
+    let title = escaped(&title);
     let title: Vec<Marked> = title.chars().map(|character| (character, false)).collect();
     let number = format!("{number}. ");
     let columns = layout.columns() + INDENT.len() - number.len();

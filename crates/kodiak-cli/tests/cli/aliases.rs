@@ -52,6 +52,18 @@ fn aliases_are_found_like_titles() {
         let run = desk.ok(&["get", name, "diary-1.md"]);
         assert!(run.stdout.contains(text), "{name}: {run}");
     }
+    // The alias that matched is shown, and only then.
+    let alias = |query: &str| desk.json(&["search", query, "--json"])["hits"][0]["alias"].clone();
+    assert_eq!(alias("allen method"), "Allen method");
+    assert_eq!(alias("tonkotus"), "Tonkotsu");
+    assert_eq!(alias("machine learn"), "Machine Learning");
+    assert_eq!(alias("gtd"), serde_json::Value::Null);
+    assert_eq!(alias("ramen bones"), serde_json::Value::Null);
+    let shown = desk.ok(&["search", "tonkotsu"]).stdout;
+    assert!(
+        shown.starts_with("1. Ramen (alias \"Tonkotsu\")\n"),
+        "{shown}"
+    );
     // One that was taken away is not found any more, and the counts agree.
     desk.configure("refresh_ms", 60_000);
     desk.write(

@@ -136,6 +136,9 @@ pub struct Hit {
     /// The id of the newest document that supersedes it, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub superseded_by: Option<String>,
+    /// The alias that matches the query better than its title does, if one does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub alias: Option<String>,
     /// What it corrects, if that was asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub corrects: Vec<Corrected>,

@@ -13,6 +13,7 @@ use super::relevance::{Judge, Judgement};
 use super::snippet::{self, Contained, Finder};
 use super::terms::PlannedTerm;
 use super::{ExplainedTerm, Explanation, Hit, Request};
+use crate::document::ALIASES;
 use crate::document::newlines;
 use crate::error::{Error, Result};
 use crate::source::{Described, Details, Source};
@@ -129,6 +130,10 @@ impl Presenter<'_> {
                 let key = entry.map(|(key, _)| key);
                 let details = self.describe(&document, key.as_deref())?;
                 hit.archived = details.archived;
+                if !terms.is_empty() && !request.query.is_empty() {
+                    let fields = self.desk.fields(document.row)?;
+                    hit.alias = matching_alias(&fields, &document.title, terms, stemming);
+                }
                 hit.turn = details.turn;
                 if let Some(key) = key {
                     hit.entry = key;
@@ -318,6 +323,7 @@ fn hit(
         changed: false,
         archived: false,
         superseded_by: None,
+        alias: None,
         corrects: Vec::new(),
         elsewhere: false,
         turn: None,
@@ -327,6 +333,29 @@ fn hit(
         explanation: None,
     };
     (hit, in_body)
+}
+
+/// Returns the alias that has more of the informative terms of a query than the title.
+fn matching_alias(
+    fields: &[(String, String)],
+    title: &str,
+    terms: &[PlannedTerm],
+    stemming: Stemming,
+) -> Option<String> {
+    let weight = |text: &str| -> f64 {
+        let informative = terms.iter().filter(|term| !term.common);
+        informative
+            .filter(|term| snippet::count(text, term, stemming) > 0)
+            .map(|term| term.weight)
+            .sum()
+    };
+    let is_alias = |name: &str| ALIASES.iter().any(|known| known.eq_ignore_ascii_case(name));
+    let aliases = fields.iter().filter(|(name, _)| is_alias(name));
+    let (_, alias) = aliases
+        .map(|(_, alias)| (weight(alias), alias))
+        .max_by(|one, other| one.0.total_cmp(&other.0))
+        .filter(|(found, _)| *found > weight(title))?;
+    Some(alias.clone())
 }
 
 fn explanation(
