@@ -2,10 +2,12 @@
 //!
 //! Owns which lines are shown and how blocks are joined: list items and table rows
 //! by semicolons, cells by dots, a heading and what follows it by a colon. Emphasis,
-//! links and tags within a block are left to `inline`; what part of a text is worth
-//! showing is left to the search.
+//! links and tags within a block are left to `inline`, blocks of links and nothing else
+//! to `links`, single lines to `shape`; what part of a text is worth showing is left to the search.
 
 mod inline;
+mod links;
+mod shape;
 
 use std::ops::Range;
 
@@ -13,6 +15,8 @@ use super::heading;
 use super::markdown::{Begins, Line, Scanner};
 use crate::document::Markup;
 use inline::Inline;
+pub use shape::{Shape, is_tag_line};
+use shape::{cells, is_link_definition, is_table_rule, without_callout};
 
 /// The origin of bytes that are not from the body.
 const INSERTED: usize = usize::MAX;
@@ -46,6 +50,9 @@ pub struct Prose {
     pub starts: Vec<usize>,
     /// Where its paragraphs and blocks of code end, as offsets of `text`.
     pub ends: Vec<usize>,
+    /// The blocks that say little beside others, as ranges of `text`: rows of tables, and
+    /// items of lists that are links and nothing else.
+    pub alone: Vec<Range<usize>>,
     /// For each byte of `text` its offset in the body, or [`INSERTED`].
     origins: Vec<usize>,
     /// The separator to write before the next character.
@@ -62,6 +69,7 @@ impl Prose {
             text: String::new(),
             starts: Vec::new(),
             ends: Vec::new(),
+            alone: Vec::new(),
             origins: Vec::new(),
             pending: None,
             starting: false,
@@ -367,9 +375,9 @@ impl Renderer<'_> {
             Begins::Nothing => {}
         }
         let shown = match begins {
-            Begins::Item(_) => without_box(content),
             Begins::Paragraph => without_callout(content),
-            Begins::Nothing => content,
+            // An item keeps the box that says whether it is done.
+            Begins::Item(_) | Begins::Nothing => content,
         };
         self.add(start + content.len() - shown.len(), shown, shown);
     }
@@ -432,6 +440,12 @@ impl Renderer<'_> {
         }
         self.prose.starting = false;
         if self.prose.text.len() > length {
+            let is_list = || block.kind == Kind::Item && links::are_all(&block.text);
+            if block.kind == Kind::Row || is_list() {
+                let start = self.prose.starts.last().filter(|_| !block.cut);
+                let start = start.map_or(length, |start| *start);
+                self.prose.alone.push(start..self.prose.text.len());
+            }
             self.last = Some(block.kind);
             if matches!(block.kind, Kind::Paragraph | Kind::Code) && !self.prose.is_enough() {
                 self.prose.ends.push(self.prose.text.len());
@@ -450,73 +464,6 @@ fn separator(text: &str, last: Option<Kind>, next: Kind) -> &'static str {
         (Some(Kind::Item), Kind::Item) | (Some(Kind::Row), Kind::Row) => "; ",
         _ => CELLS,
     }
-}
-
-/// Returns the ranges of the cells of a table row: between the bars that are
-/// neither escaped nor in code.
-fn cells(row: &str) -> Vec<Range<usize>> {
-    let mut cells = Vec::new();
-    let mut start = 0;
-    let (mut escaped, mut code) = (false, false);
-    for (at, character) in row.char_indices() {
-        match character {
-            _ if escaped => escaped = false,
-            '\\' => escaped = true,
-            '`' => code = !code,
-            '|' if !code => {
-                cells.push(start..at);
-                start = at + 1;
-            }
-            _ => {}
-        }
-    }
-    cells.push(start..row.len());
-    cells
-}
-
-/// Reports whether a line is the rule below the head of a table, such as `|---|:-:|`.
-fn is_table_rule(line: &str) -> bool {
-    let line = line.trim();
-    line.contains('|')
-        && line.contains("--")
-        && line
-            .bytes()
-            .all(|byte| matches!(byte, b'|' | b'-' | b':' | b' ' | b'\t'))
-}
-
-/// Reports whether a line defines the address of a link: `[name]: address`.
-fn is_link_definition(content: &str) -> bool {
-    content.starts_with('[')
-        && !content.starts_with("[^")
-        && content
-            .split_once("]:")
-            .is_some_and(|(name, address)| !name.contains(']') && !address.trim().is_empty())
-}
-
-/// Reports whether a line has nothing but tags.
-pub fn is_tag_line(content: &str) -> bool {
-    let mut words = content.split_whitespace().peekable();
-    words.peek().is_some()
-        && words.all(|word| word.len() > 1 && word.starts_with('#') && !word.starts_with("##"))
-}
-
-/// Returns the text of a list item without its checkbox.
-fn without_box(content: &str) -> &str {
-    let bytes = content.as_bytes();
-    if bytes.len() > 3 && bytes[0] == b'[' && bytes[1].is_ascii() && &bytes[2..4] == b"] " {
-        return &content[4..];
-    }
-    content
-}
-
-/// Returns the text of a quote without the `[!note]` that makes it a callout.
-fn without_callout(content: &str) -> &str {
-    let rest = content.strip_prefix("[!").and_then(|name| {
-        let (name, rest) = name.split_once(']')?;
-        let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric());
-        is_name.then(|| rest.trim_start_matches(['+', '-']))
-    });
-    rest.unwrap_or(content)
 }
 
 #[cfg(test)]

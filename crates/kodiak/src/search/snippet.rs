@@ -1,10 +1,11 @@
 //! Snippets: the excerpt of a document that shows why it was found.
 //!
 //! The full-text index keeps no copy of the text, so the document is tokenized
-//! again, and the window whose matches weigh most is shown. Owns finding the matches
-//! and choosing the window; `excerpt` makes prose of it.
+//! again, and the window whose matches weigh most is shown. Owns finding the matches;
+//! `window` chooses which of them to show and `excerpt` makes prose of them.
 
 mod excerpt;
+mod window;
 
 use std::borrow::Cow;
 use std::ops::{ControlFlow, Range};
@@ -16,11 +17,9 @@ use crate::analysis::markup::{heading, markdown, plain};
 use crate::document::{Markup, newlines};
 use crate::store::StoredDocument;
 use crate::text::{Class, Purpose, Stemming, Term, Tokenizer, words};
-use excerpt::{excerpt, excerpt_of_line};
+use excerpt::{excerpt_of_line, opening};
+use window::excerpt_of_best;
 
-/// The maximum length of the window of matches, in characters. The rest of the
-/// snippet is for the text around it.
-const TOGETHER: usize = 150;
 /// The number of matches after which the search stops: more do not make a snippet
 /// better.
 const MAX_MATCHES: usize = 2_000;
@@ -219,9 +218,10 @@ impl<'a> Finder<'a> {
         first_of(self.planned, term)
     }
 
-    /// Returns the snippet of a document: around the best matches in its body, else
-    /// its tags if only they match, else the beginning of the body. The title is
-    /// shown with every hit, so the heading that repeats it is never the snippet.
+    /// Returns the snippet of a document: around the best matches in its body, else the
+    /// beginning of the body, else its tags if only they match. The title and the tags
+    /// are shown with every hit, so neither the heading that repeats the title nor a line
+    /// of tags is the snippet of a body that says something.
     /// The body is read once for it, so the terms that it contains are returned as
     /// well, unless it has too many matches to read it to its end.
     pub(super) fn snippet(&self, document: &StoredDocument) -> (Snippet, Option<Contained>) {
@@ -259,27 +259,28 @@ impl<'a> Finder<'a> {
             snippet.line += front_lines;
             return snippet;
         }
-        let mut opening = excerpt(document, &[], &(heading.end..heading.end));
-        opening.line += front_lines;
+        let mut snippet = opening(document, heading.end..body.len());
+        snippet.line += front_lines;
+        let line_of = |found: &Match| 1 + front_lines + newlines(&body[..found.range.start]);
         if let Some(first) = titles.first() {
-            opening.line = 1 + front_lines + newlines(&body[..first.range.start]);
-            return opening;
+            snippet.line = line_of(first);
+            return snippet;
         }
         if !self.matches(&document.title).is_empty() {
-            opening.line = self.line_in(&document.front);
-            return opening;
+            snippet.line = self.line_in(&document.front);
+            return snippet;
         }
         let tags = tag_line(&document.tags);
         let matches = self.matches(&tags);
         if !matches.is_empty() {
-            let mut snippet = excerpt_of_line(&tags, &matches);
-            snippet.line = match in_tags.first() {
-                Some(first) => 1 + front_lines + newlines(&body[..first.range.start]),
-                None => self.line_in(&document.front),
-            };
-            return snippet;
+            let line = in_tags.first().map(line_of);
+            let line = line.unwrap_or_else(|| self.line_in(&document.front));
+            if snippet.text.is_empty() {
+                snippet = excerpt_of_line(&tags, &matches);
+            }
+            snippet.line = line;
         }
-        opening
+        snippet
     }
 
     /// Returns the snippet of a part of the body: around the matches there, else
@@ -295,10 +296,12 @@ impl<'a> Finder<'a> {
         }
         let lines = lines(document, &matches);
         let heading = title_heading(document);
-        matches.retain(|found| !heading.contains(&found.range.start));
+        matches.retain(|found| {
+            let at = found.range.start;
+            !heading.contains(&at) && !is_in_tag_line(document, at)
+        });
         let mut snippet = if matches.is_empty() {
-            let start = range.start + first_said(part);
-            excerpt(document, &[], &(start..start))
+            opening(document, range.start + first_said(part)..range.end)
         } else {
             excerpt_of_best(document, &matches)
         };
@@ -417,41 +420,6 @@ fn tag_line(tags: &[String]) -> String {
     marked.join(" ")
 }
 
-/// Returns the range of matches within one window whose weights add up to the
-/// most. Different terms count in full, repetitions a little, and of equal windows
-/// the first wins.
-fn best_window(text: &str, matches: &[Match]) -> Range<usize> {
-    let mut best = (f64::MIN, 0..0);
-    let terms = matches.iter().map(|found| found.term + 1).max();
-    let mut present = vec![0_usize; terms.unwrap_or(0)];
-    let mut last = 0;
-    let mut weight = 0.0;
-    for first in 0..matches.len() {
-        while last < matches.len() {
-            let span = &text[matches[first].range.start
-                ..matches[last].range.end.max(matches[first].range.start)];
-            // There are at least as many bytes as characters, so only a span of
-            // many bytes has to be counted.
-            if span.len() > TOGETHER && span.chars().count() > TOGETHER && last > first {
-                break;
-            }
-            let seen = &mut present[matches[last].term];
-            weight += matches[last].weight * if *seen == 0 { 1.0 } else { 0.05 };
-            *seen += 1;
-            last += 1;
-        }
-        if weight > best.0 + 1e-9 {
-            best = (weight, first..last);
-        }
-        let leaving = &matches[first];
-        let seen = &mut present[leaving.term];
-        *seen -= 1;
-        weight -= leaving.weight * if *seen == 0 { 1.0 } else { 0.05 };
-        last = last.max(first + 1);
-    }
-    best.1
-}
-
 /// Returns the offset of the first text that is neither blank nor a heading, or of
 /// the first heading if there is nothing else.
 fn first_said(text: &str) -> usize {
@@ -464,24 +432,6 @@ fn first_said(text: &str) -> usize {
         at += line.len();
     }
     text.len() - text.trim_start().len()
-}
-
-/// Returns the excerpt around the best window of matches. Matches in addresses,
-/// which are not shown, count only if there are no others.
-fn excerpt_of_best(document: &StoredDocument, matches: &[Match]) -> Snippet {
-    let body = document.body.as_str();
-    let is_shown = |found: &&Match| !is_in_address(body, found.range.start);
-    let shown: Vec<Match> = match document.markup {
-        Markup::Markdown => matches.iter().filter(is_shown).cloned().collect(),
-        Markup::Org | Markup::Plain | Markup::Verbatim => Vec::new(),
-    };
-    let counted = if shown.is_empty() { matches } else { &shown };
-    let window = &counted[best_window(body, counted)];
-    let span = match (window.first(), window.last()) {
-        (Some(first), Some(last)) => first.range.start..last.range.end.max(first.range.start),
-        _ => 0..0,
-    };
-    excerpt(document, matches, &span)
 }
 
 /// Returns the range of the heading that repeats the title, if the body begins with
@@ -518,26 +468,11 @@ fn is_in_tag_line(document: &StoredDocument, at: usize) -> bool {
         return false;
     }
     let start = body[..at].rfind('\n').map_or(0, |end| end + 1);
-    if !body[start..].starts_with(['#', ' ']) {
+    if !body[start..].starts_with(['#', ' ', 'T', 't']) {
         return false;
     }
     let end = body[at..].find('\n').map_or(body.len(), |end| at + end);
     end - start < LONGEST && plain::is_tag_line(&body[start..end])
-}
-
-/// Reports whether an offset of a body is inside the address of a link or behind the
-/// host of an address.
-fn is_in_address(body: &str, at: usize) -> bool {
-    const LONGEST: usize = 300;
-    let before = &body.as_bytes()[at.saturating_sub(LONGEST)..at];
-    let space = before.iter().rposition(u8::is_ascii_whitespace);
-    let before = &before[space.map_or(0, |space| space + 1)..];
-    let after = |opening: &[u8]| {
-        let found = before.windows(opening.len()).rposition(|at| at == opening);
-        found.map(|at| &before[at + opening.len()..])
-    };
-    after(b"](").is_some_and(|address| !address.contains(&b')'))
-        || after(b"://").is_some_and(|address| address.contains(&b'/'))
 }
 
 #[cfg(test)]

@@ -62,7 +62,10 @@ fn blocks_are_joined_as_prose() {
             "Steps: Capture; Clarify",
         ),
         ("Two\n---\nText", "Two: Text"),
-        ("- [x] done.\n- [ ] open\n  goes on\n", "done. open goes on"),
+        (
+            "- [x] done.\n- [ ] open\n  goes on\n",
+            "[x] done. [ ] open goes on",
+        ),
         ("> quoted\n> text\n\nafter", "quoted text · after"),
         ("> [!note] Heading\n> text", "Heading text"),
         ("Buy\n- eggs\n- milk", "Buy: eggs; milk"),
@@ -77,6 +80,7 @@ fn blocks_are_joined_as_prose() {
             "Text\n\n#one #two/three\n\nMore #tags.",
             "Text · More #tags.",
         ),
+        ("Text.\n\nTags: #one #two", "Text."),
         ("[name]: https://example.org\nText [name].", "Text [name]."),
         ("Text.\n\n[^1]: The note.", "Text. The note."),
         (
@@ -89,6 +93,39 @@ fn blocks_are_joined_as_prose() {
         ),
     ] {
         assert_eq!(prose(body), expected, "{body}");
+    }
+}
+
+#[test]
+fn rows_and_links_stand_alone() {
+    let body = "Bread:\n\n- [Flour](https://a.b/c)\n- [ ] Buy [salt](https://a.b/d)\n\n\
+                | Week | Rounds |\n|---|---|\n| 1 | 5 |\n";
+    let prose = render(Markup::Markdown, body, 0..body.len(), "");
+    let alone: Vec<&str> = prose
+        .alone
+        .iter()
+        .map(|it| &prose.text[it.clone()])
+        .collect();
+    assert_eq!(alone, ["Flour", "Week · Rounds", "1 · 5"]);
+    assert_eq!(
+        prose.text,
+        "Bread: Flour; [ ] Buy salt · Week · Rounds; 1 · 5"
+    );
+}
+
+#[test]
+fn lines_have_shapes() {
+    for (line, next, expected) in [
+        ("| Week | Rounds |", "|---|---|", Shape::TableHead),
+        ("Week | Rounds", "--- | ---", Shape::TableHead),
+        ("| 1 | 5 |", "", Shape::TableRow),
+        ("- [Flour](https://a.b/c)", "", Shape::Links),
+        ("12. [[Flour]]", "", Shape::Links),
+        ("- Buy [salt](https://a.b/d)", "", Shape::Prose),
+        ("[Flour](https://a.b/c)", "", Shape::Prose),
+        ("", "", Shape::Prose),
+    ] {
+        assert_eq!(Shape::of(line, next), expected, "{line}");
     }
 }
 
@@ -127,6 +164,10 @@ proptest! {
             let prose = render(markup, &body, from..to, "");
             prop_assert_eq!(prose.text.len(), prose.origins.len());
             prop_assert!(prose.starts.is_sorted() && prose.ends.is_sorted());
+            for alone in &prose.alone {
+                prop_assert!(!alone.is_empty() && prose.text.get(alone.clone()).is_some());
+            }
+            prop_assert!(prose.alone.is_sorted_by(|one, other| one.end <= other.start));
             for (at, character) in prose.text.char_indices() {
                 if let Some(origin) = prose.origin(at) {
                     prop_assert!((from..to).contains(&origin) || character == ' ');

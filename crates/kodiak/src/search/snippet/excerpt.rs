@@ -77,6 +77,23 @@ pub(super) fn excerpt_of(
     }
 }
 
+/// Returns the beginning of a part of the body as an excerpt. It begins behind tables and
+/// lists of links, if the part has something else.
+pub(super) fn opening(document: &StoredDocument, part: Range<usize>) -> Snippet {
+    let body = document.body.as_str();
+    let Range { start, end } = part;
+    let near = floor(body, end.min(start.saturating_add(AFTER)));
+    let prose = plain::render(document.markup, body, start..near, &document.title);
+    let is_alone = |at: usize| prose.alone.iter().any(|alone| alone.contains(&at));
+    let at = anchor(&prose, &(start..start)).start;
+    let mut said = prose.starts.iter().filter(|&&begins| begins >= at);
+    let begins = said.find(|&&begins| !is_alone(begins));
+    let begins = begins.filter(|_| is_alone(at));
+    let begins = begins.and_then(|&begins| prose.origin(begins));
+    let from = begins.unwrap_or(start);
+    excerpt(document, &[], &(from..from))
+}
+
 /// Returns the excerpt of a text without markup, such as a list of tags.
 pub(super) fn excerpt_of_line(text: &str, matches: &[Match]) -> Snippet {
     let first = matches.first().map_or(0, |found| found.range.start);
@@ -155,18 +172,22 @@ impl Cut {
     /// very end of the body.
     fn around(prose: &Prose, anchor: Range<usize>, last: bool) -> Self {
         let text = prose.text.as_str();
+        let bounds = bounds(prose, &anchor);
         // Two characters are reserved for the ellipses.
         let most = MAX_CHARACTERS - 2;
         let end = anchor.start + byte_length(&text[anchor.clone()], most);
         let room = most - text[anchor.start..end].chars().count();
-        let (from, opens_within) = beginning(prose, anchor.start, room);
+        let (mut from, mut opens_within) = beginning(prose, anchor.start, room);
+        if from < bounds.start {
+            (from, opens_within) = (bounds.start, false);
+        }
         let room = room.saturating_sub(text[from..anchor.start].chars().count());
         let limit = end + byte_length(&text[end..], room);
-        if limit == text.len() {
+        if limit >= bounds.end.max(end) {
             return Self {
-                range: from..limit,
+                range: from..bounds.end.max(end),
                 opens_within,
-                ends_within: !last,
+                ends_within: bounds.end == text.len() && !last,
             };
         }
         let shortest = from + byte_length(&text[from..], MIN_CHARACTERS);
@@ -240,6 +261,40 @@ impl Cut {
         }
         snippet
     }
+}
+
+/// Returns the part of the prose that an excerpt around `anchor` stays in: the rows of a
+/// table or the links of a list that the anchor is in, or else everything up to the next
+/// of these.
+fn bounds(prose: &Prose, anchor: &Range<usize>) -> Range<usize> {
+    const SEPARATORS: [char; 4] = [' ', '·', ';', ':'];
+    let text = prose.text.as_str();
+    let touches = |alone: &&Range<usize>| {
+        alone.contains(&anchor.start) || (alone.start < anchor.end && anchor.start < alone.end)
+    };
+    let mut beside = prose.alone.iter().filter(touches);
+    if let Some(first) = beside.next()
+        && first.start <= anchor.start
+    {
+        let mut end = first.end;
+        for next in beside {
+            if !text[end..next.start].trim_matches(SEPARATORS).is_empty() {
+                break;
+            }
+            end = next.end;
+        }
+        if anchor.end <= end {
+            return first.start..end;
+        }
+    }
+    let next = prose
+        .alone
+        .iter()
+        .find(|alone| alone.start >= anchor.end.max(1));
+    let end = next.map_or(text.len(), |next| {
+        text[..next.start].trim_end_matches([' ', '·', ';']).len()
+    });
+    0..end.max(anchor.end)
 }
 
 /// Returns where an excerpt begins, and whether that is in the middle of a sentence:
