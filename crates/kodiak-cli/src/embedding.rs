@@ -1,6 +1,6 @@
 //! Embeds notes after a sync and reports how it went.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use kodiak::Engine;
 use kodiak::access::Guard;
@@ -14,7 +14,7 @@ use crate::interrupt::Working;
 use crate::listener::{Listener, Summaries};
 use crate::models;
 use crate::output::Output;
-use crate::output::phrases::counted;
+use crate::output::phrases::{counted, duration, grouped};
 
 /// Embeds the chunks that have no embedding, for at most `within`. Lexical
 /// search is complete by now, so a failure here is a warning and not an error;
@@ -63,12 +63,13 @@ fn embed_until(
     let working = Working::begin()?;
     let listener = Listener::new(output, Summaries::Changes);
     let event = |event: kodiak::engine::Event<'_>| listener.event(event);
+    let started = Instant::now();
     let job = Job::new(&event).cancelled_by(working.cancel());
     let ended = engine.embed(&Guard::local(), within, &job);
     listener.end();
     working.check()?;
     match ended {
-        Ok(Some(report)) => print_report(&report, next, output),
+        Ok(Some(report)) => print_report(&report, started.elapsed(), next, output),
         Ok(None) => {}
         Err(error) => {
             let reason = failure::message(&error.into());
@@ -80,10 +81,13 @@ fn embed_until(
     Ok(())
 }
 
-fn print_report(report: &EmbeddingReport, next: &str, output: &Output) {
+fn print_report(report: &EmbeddingReport, took: Duration, next: &str, output: &Output) {
     if let Some(holder) = &report.elsewhere {
         output.notice(&format!("{holder} is already embedding these notes"));
         return;
+    }
+    if report.embedded > 0 && output.shows_progress() {
+        output.notice(&done(report, took));
     }
     let parts: Vec<String> = [
         (report.embedded, "embedded"),
@@ -110,5 +114,41 @@ fn print_report(report: &EmbeddingReport, next: &str, output: &Output) {
             "{} could not be embedded: {reason}",
             counted(report.failed as u64, "chunk")
         ));
+    }
+}
+
+/// Says what was embedded: `embedded 1,234 chunks of 210 notes in 42 s`.
+fn done(report: &EmbeddingReport, took: Duration) -> String {
+    let many = |number: usize, thing: &str| match number {
+        1 => format!("1 {thing}"),
+        number => format!("{} {thing}s", grouped(number as u64)),
+    };
+    let chunks = many(report.embedded, "chunk");
+    let notes = many(report.documents, "note");
+    let took = duration(took.max(Duration::from_secs(1)));
+    format!("embedded {chunks} of {notes} in {took}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_done_is_said() {
+        let mut report = EmbeddingReport {
+            embedded: 1_234,
+            documents: 210,
+            ..EmbeddingReport::default()
+        };
+        assert_eq!(
+            done(&report, Duration::from_secs(42)),
+            "embedded 1,234 chunks of 210 notes in 42 s"
+        );
+        report.embedded = 1;
+        report.documents = 1;
+        assert_eq!(
+            done(&report, Duration::ZERO),
+            "embedded 1 chunk of 1 note in 1 s"
+        );
     }
 }

@@ -119,10 +119,15 @@ impl<'a> Listener<'a> {
                 model,
                 chunks,
                 bytes,
+                earlier,
             } => {
                 *shown = Shown::Nothing;
                 let mut embedding = Embedding::new(self.output, model);
-                embedding.event(EmbeddingProgress::Found { chunks, bytes });
+                embedding.event(EmbeddingProgress::Found {
+                    chunks,
+                    bytes,
+                    earlier,
+                });
                 *shown = Shown::Embedding(embedding);
             }
             Event::Embedded { chunks, bytes } => {

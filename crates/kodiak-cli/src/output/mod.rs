@@ -7,6 +7,7 @@
 #[cfg(feature = "sessions")]
 pub(crate) mod brain;
 pub(crate) mod escape;
+mod estimate;
 pub(crate) mod hits;
 mod json;
 pub(crate) mod phrases;
@@ -93,6 +94,11 @@ impl Output {
         };
         let known = told.or_else(|| if self.on_terminal { asked() } else { None });
         known.filter(|&columns| columns > 0).unwrap_or(UNKNOWN)
+    }
+
+    /// Reports whether bars show the progress of long work.
+    pub(crate) fn shows_progress(&self) -> bool {
+        self.beside_on_terminal && !self.is_quiet()
     }
 
     /// Reports whether paths are printed as links: on a terminal that is styled.

@@ -1,5 +1,7 @@
 //! Words numbers, sizes and times for people.
 
+use std::time::Duration;
+
 use kodiak::Timestamp;
 use kodiak::sync::Changes;
 use serde::Serialize;
@@ -10,6 +12,32 @@ pub(crate) fn counted(number: u64, thing: &str) -> String {
     match number {
         1 => format!("1 {thing}"),
         _ => format!("{number} {thing}s"),
+    }
+}
+
+/// Renders a number with its thousands apart: `1,234`.
+pub(crate) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Renders how long something took: `42 s`, `3 min 5 s`, `2 h 10 min`.
+pub(crate) fn duration(time: Duration) -> String {
+    let seconds = time.as_secs();
+    let (hours, minutes, seconds) = (seconds / 3_600, seconds / 60 % 60, seconds % 60);
+    match (hours, minutes, seconds) {
+        (0, 0, seconds) => format!("{seconds} s"),
+        (0, minutes, 0) => format!("{minutes} min"),
+        (0, minutes, seconds) => format!("{minutes} min {seconds} s"),
+        (hours, 0, _) => format!("{hours} h"),
+        (hours, minutes, _) => format!("{hours} h {minutes} min"),
     }
 }
 
@@ -130,6 +158,28 @@ mod tests {
         assert_eq!(size(1536), "1.5 KiB");
         assert_eq!(size((1 << 20) - 1), "1.0 MiB");
         assert_eq!(size(u64::MAX), "16777216.0 TiB");
+    }
+
+    #[test]
+    fn large_numbers_and_durations() {
+        for (number, expected) in [
+            (0, "0"),
+            (999, "999"),
+            (1_000, "1,000"),
+            (1_234_567, "1,234,567"),
+        ] {
+            assert_eq!(grouped(number), expected);
+        }
+        for (seconds, expected) in [
+            (0, "0 s"),
+            (42, "42 s"),
+            (120, "2 min"),
+            (185, "3 min 5 s"),
+            (7_200, "2 h"),
+            (7_859, "2 h 10 min"),
+        ] {
+            assert_eq!(duration(Duration::from_secs(seconds)), expected);
+        }
     }
 
     #[test]

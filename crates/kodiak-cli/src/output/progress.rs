@@ -1,14 +1,16 @@
 //! Shows the progress of long work: a bar on a terminal, a line elsewhere.
 
 use std::fmt::Write;
-use std::time::Duration;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use kodiak::sync::{EmbeddingProgress, Progress as Event};
 
 use super::Output;
 use super::escape::escaped;
-use super::phrases::counted;
+use super::estimate::Estimate;
+use super::phrases::{counted, grouped};
 
 /// The progress of one source's indexing.
 #[derive(Debug)]
@@ -22,7 +24,7 @@ impl<'a> Progress<'a> {
     /// Starts to show the progress of the source `name`.
     pub(crate) fn new(output: &'a Output, name: &str) -> Self {
         let name = escaped(name).into_owned();
-        let bar = (output.beside_on_terminal && !output.is_quiet()).then(|| {
+        let bar = output.shows_progress().then(|| {
             let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
             bar.set_style(style("{spinner} looking for changes in {prefix}"));
             bar.set_prefix(name.clone());
@@ -67,12 +69,45 @@ impl Drop for Progress<'_> {
 }
 
 /// The progress of embedding. The bar measures the amount of text, which makes
-/// the estimate of the time left accurate; the numbers shown count chunks.
+/// the estimate of the time left accurate; the numbers shown count chunks, with those
+/// that were embedded earlier.
 #[derive(Debug)]
 pub(crate) struct Embedding<'a> {
     output: &'a Output,
     model: String,
     bar: Option<ProgressBar>,
+    extent: Extent,
+    estimate: Arc<Mutex<Estimate>>,
+}
+
+/// So many chunks take long enough for the user to wonder whether to wait.
+const MANY_CHUNKS: usize = 500;
+
+/// How much there is to embed, with what was embedded earlier.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Extent {
+    chunks: usize,
+    bytes: u64,
+    earlier: usize,
+    /// An estimate of the bytes that were embedded earlier.
+    earlier_bytes: u64,
+}
+
+impl Extent {
+    fn new(chunks: usize, bytes: u64, earlier: usize) -> Self {
+        let each = bytes / (chunks as u64).max(1);
+        Self {
+            chunks: chunks + earlier,
+            bytes: bytes + each * earlier as u64,
+            earlier,
+            earlier_bytes: each * earlier as u64,
+        }
+    }
+
+    fn counted(&self, done: usize) -> String {
+        let (done, all) = ((self.earlier + done) as u64, self.chunks as u64);
+        format!("{}/{}", grouped(done), grouped(all))
+    }
 }
 
 impl<'a> Embedding<'a> {
@@ -82,26 +117,46 @@ impl<'a> Embedding<'a> {
             output,
             model: escaped(model).into_owned(),
             bar: None,
+            extent: Extent::default(),
+            estimate: Arc::default(),
         }
     }
 
     /// Shows the progress that the backfill reports.
     pub(crate) fn event(&mut self, event: EmbeddingProgress) {
         match event {
-            EmbeddingProgress::Found { chunks, bytes } => {
-                let bar = (self.output.beside_on_terminal && !self.output.is_quiet()).then(|| {
+            EmbeddingProgress::Found {
+                chunks,
+                bytes,
+                earlier,
+            } => {
+                let extent = Extent::new(chunks, bytes, earlier);
+                self.extent = extent;
+                let estimate = Arc::new(Mutex::new(Estimate::new(Instant::now(), bytes)));
+                self.estimate = Arc::clone(&estimate);
+                let bar = self.output.shows_progress().then(|| {
                     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-                    bar.set_style(style(
-                        "embedding with {prefix} [{wide_bar}] {msg} chunks{left}",
-                    ));
+                    let style =
+                        style("embedding with {prefix} [{wide_bar}] {msg} chunks{estimate}");
+                    let style = style.with_key(
+                        "estimate",
+                        move |_: &ProgressState, text: &mut dyn Write| {
+                            let estimate = lock(&estimate);
+                            let _ = text.write_str(&time_left(estimate.left(Instant::now())));
+                        },
+                    );
+                    bar.set_style(style);
                     bar.set_prefix(self.model.clone());
-                    bar.set_length(bytes);
-                    bar.set_message(format!("0/{chunks}"));
+                    bar.set_length(extent.bytes);
+                    bar.set_position(extent.earlier_bytes);
+                    bar.set_message(extent.counted(0));
                     bar.enable_steady_tick(Duration::from_millis(500));
                     bar
                 });
                 self.bar = bar.filter(|bar| !bar.is_hidden());
-                if let Some(bar) = &self.bar {
+                if let Some(bar) = &self.bar
+                    && chunks > MANY_CHUNKS
+                {
                     bar.println("words can be searched now; Ctrl-C keeps what is embedded so far");
                 }
                 if self.bar.is_none() {
@@ -112,14 +167,17 @@ impl<'a> Embedding<'a> {
             }
             EmbeddingProgress::Done { chunks, bytes } => {
                 if let Some(bar) = &self.bar {
-                    bar.set_position(bytes);
-                    let message = bar.message();
-                    let all = message.rsplit('/').next().unwrap_or_default();
-                    bar.set_message(format!("{chunks}/{all}"));
+                    lock(&self.estimate).update(Instant::now(), bytes);
+                    bar.set_position(self.extent.earlier_bytes + bytes);
+                    bar.set_message(self.extent.counted(chunks));
                 }
             }
         }
     }
+}
+
+fn lock(estimate: &Mutex<Estimate>) -> MutexGuard<'_, Estimate> {
+    estimate.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Drop for Embedding<'_> {
@@ -139,7 +197,7 @@ pub(crate) struct Steps {
 impl Steps {
     /// Starts to show `label` and a count, with the total where it is known.
     pub(crate) fn new(output: &Output, label: &str, total: Option<usize>) -> Self {
-        let bar = (output.beside_on_terminal && !output.is_quiet()).then(|| {
+        let bar = output.shows_progress().then(|| {
             let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
             bar.set_style(style(if total.is_some() {
                 "{msg} [{wide_bar}] {pos}/{len}{left}"
@@ -180,7 +238,7 @@ pub(crate) struct Download {
 impl Download {
     /// Starts to show how much of a file is there.
     pub(crate) fn new(output: &Output, file: &str) -> Self {
-        let bar = (output.beside_on_terminal && !output.is_quiet()).then(|| {
+        let bar = output.shows_progress().then(|| {
             let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
             bar.set_style(style("{spinner} {msg}: {bytes}"));
             bar.set_message(escaped(file).into_owned());
@@ -220,7 +278,7 @@ pub(crate) struct Waiting {
 impl Waiting {
     /// Starts to show the time that has passed.
     pub(crate) fn new(output: &Output) -> Self {
-        let bar = (output.beside_on_terminal && !output.is_quiet()).then(|| {
+        let bar = output.shows_progress().then(|| {
             let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
             bar.set_style(style("{spinner} {msg} {elapsed}"));
             bar.enable_steady_tick(Duration::from_millis(120));
@@ -249,18 +307,21 @@ fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template)
         .unwrap_or_else(|_| ProgressStyle::default_bar())
         .with_key("left", |state: &ProgressState, text: &mut dyn Write| {
-            let _ = text.write_str(&time_left(state.pos(), state.eta()));
+            let known = Some(state.eta()).filter(|_| state.pos() > 0);
+            let _ = text.write_str(&time_left(known));
         })
         .progress_chars("=> ")
 }
 
 /// Renders an estimate of the time left. There is none before the first step is
 /// done, and one of less than a second says nothing.
-fn time_left(done: u64, estimate: Duration) -> String {
-    if done == 0 || estimate < Duration::from_secs(1) {
-        return String::new();
+fn time_left(estimate: Option<Duration>) -> String {
+    match estimate {
+        Some(estimate) if estimate >= Duration::from_secs(1) => {
+            format!(", {} left", HumanDuration(estimate))
+        }
+        _ => String::new(),
     }
-    format!(", {} left", HumanDuration(estimate))
 }
 
 #[cfg(test)]
@@ -269,9 +330,20 @@ mod tests {
 
     #[test]
     fn the_time_left_is_told_once_it_is_known() {
-        assert_eq!(time_left(0, Duration::from_secs(9)), "");
-        assert_eq!(time_left(5, Duration::ZERO), "");
-        assert_eq!(time_left(5, Duration::from_secs(9)), ", 9 seconds left");
-        assert_eq!(time_left(5, Duration::from_mins(10)), ", 10 minutes left");
+        let left = |seconds| time_left(Some(Duration::from_secs(seconds)));
+        assert_eq!(time_left(None), "");
+        assert_eq!(left(0), "");
+        assert_eq!(left(9), ", 9 seconds left");
+        assert_eq!(left(600), ", 10 minutes left");
+    }
+
+    #[test]
+    fn work_that_goes_on_starts_where_it_stopped() {
+        let extent = Extent::new(300, 30_000, 1_000);
+        assert_eq!(extent.counted(0), "1,000/1,300");
+        assert_eq!(extent.counted(300), "1,300/1,300");
+        assert_eq!((extent.earlier_bytes, extent.bytes), (100_000, 130_000));
+        let new = Extent::new(0, 0, 0);
+        assert_eq!((new.counted(0).as_str(), new.bytes), ("0/0", 0));
     }
 }

@@ -77,10 +77,15 @@ impl Engine {
         let name = &model.identity().name;
         let mut progress = |progress| {
             job.tell(match progress {
-                EmbeddingProgress::Found { chunks, bytes } => Event::EmbeddingFound {
+                EmbeddingProgress::Found {
+                    chunks,
+                    bytes,
+                    earlier,
+                } => Event::EmbeddingFound {
                     model: name,
                     chunks,
                     bytes,
+                    earlier,
                 },
                 EmbeddingProgress::Done { chunks, bytes } => Event::Embedded { chunks, bytes },
             });

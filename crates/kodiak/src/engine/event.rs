@@ -79,6 +79,9 @@ pub enum Event<'a> {
         chunks: usize,
         /// The bytes of their text.
         bytes: u64,
+        /// The number of chunks that were embedded earlier, if this continues that work
+        /// and is not a small update.
+        earlier: usize,
     },
     /// This much of it is embedded.
     Embedded {

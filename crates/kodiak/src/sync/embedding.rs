@@ -37,6 +37,8 @@ const RECHUNKED_BATCH: usize = 500;
 /// The number of pending chunks that are read at a time, and of cached vectors
 /// that are stored in one transaction.
 const PAGE: usize = 2_000;
+/// How many times as many chunks must have vectors for new ones to be a small update.
+const UPDATE: usize = 20;
 
 /// The bytes of title and headings, which are embedded with every chunk.
 const OVERHEAD: u64 = 32;
@@ -104,8 +106,10 @@ fn exclusively(
         cache,
         report: EmbeddingReport::default(),
         failed: HashSet::new(),
+        documents: HashSet::new(),
     };
     work(&mut backfill)?;
+    backfill.report.documents = backfill.documents.len();
     Ok(backfill.report)
 }
 
@@ -152,6 +156,8 @@ struct Backfill<'a> {
     /// The hashes of texts that failed in this run. They are retried in the
     /// next.
     failed: HashSet<[u8; 16]>,
+    /// The documents whose chunks got vectors in this run.
+    documents: HashSet<i64>,
 }
 
 type Vectors = Vec<(Pending, Vec<f32>)>;
@@ -248,9 +254,11 @@ impl Backfill<'_> {
             if !told.found && walk.is_last_page() {
                 // All of it is known: this group and the rest of its page.
                 let ahead = walk.ahead();
+                let chunks = group.len() + ahead.iter().map(Vec::len).sum::<usize>();
                 progress(EmbeddingProgress::Found {
-                    chunks: group.len() + ahead.iter().map(Vec::len).sum::<usize>(),
+                    chunks,
                     bytes: bytes(&group) + ahead.iter().map(|one| bytes(one)).sum::<u64>(),
+                    earlier: self.embedded_earlier(access, chunks, 0)?,
                 });
                 told.found = true;
             }
@@ -272,9 +280,11 @@ impl Backfill<'_> {
                 }
                 self.restore_cached(access)?;
                 let size = self.in_model(access, |writer, model| writer.pending_size(model))?;
+                let chunks = told.chunks + size.chunks;
                 progress(EmbeddingProgress::Found {
-                    chunks: told.chunks + size.chunks,
+                    chunks,
                     bytes: told.bytes + size.bytes + OVERHEAD * size.chunks as u64,
+                    earlier: self.embedded_earlier(access, chunks, told.chunks)?,
                 });
                 told.found = true;
             }
@@ -283,6 +293,29 @@ impl Backfill<'_> {
                 bytes: told.bytes,
             });
         }
+    }
+
+    /// Returns the number of chunks that were embedded before this walk, of which `done`
+    /// are embedded by now, if the walk continues that work: if there are many `chunks`
+    /// to embed beside them.
+    fn embedded_earlier(
+        &self,
+        access: &dyn WriteAccess,
+        chunks: usize,
+        done: usize,
+    ) -> Result<usize> {
+        // Counting takes time, and the progress of so few is hardly seen.
+        if chunks <= GROUP {
+            return Ok(0);
+        }
+        let key = self.drive.embedder.identity().key();
+        let covered = writing(access, |writer| writer.reader().coverage_by(&key))?;
+        let earlier = (covered.embedded as usize).saturating_sub(done);
+        Ok(if earlier / UPDATE > chunks {
+            0
+        } else {
+            earlier
+        })
     }
 
     /// Runs `work` in a transaction, with the number of the model, which another
@@ -402,6 +435,8 @@ impl Backfill<'_> {
             writer.put_failures(model, &failures)
         })?;
         self.report.embedded += vectors.len();
+        self.documents
+            .extend(vectors.iter().map(|(pending, _)| pending.place.document));
         self.report.failed += failures.len();
         self.failed
             .extend(failures.iter().map(|(pending, _)| pending.hash));

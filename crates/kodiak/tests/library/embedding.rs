@@ -360,6 +360,7 @@ fn progress_ends_where_it_was_said_to() {
         EmbeddingProgress::Found {
             chunks: 100,
             bytes: all,
+            earlier: 0,
         },
         ..,
         last,
@@ -375,6 +376,42 @@ fn progress_ends_where_it_was_said_to() {
         }
     );
     assert_eq!(told.len(), 4);
+}
+
+#[test]
+fn work_that_goes_on_tells_what_was_done_earlier() {
+    let notes = many_notes(150);
+    notes.sync();
+    let found = |notes: &Collection| {
+        let mut told = None;
+        let model = tiny();
+        let cancel = Cancel::new();
+        sync::backfill(
+            &HeldWriter::new(&mut notes.writer()),
+            &*model,
+            None,
+            None,
+            &cancel,
+            &mut |event| match event {
+                EmbeddingProgress::Found {
+                    chunks, earlier, ..
+                } => told = Some((chunks, earlier)),
+                EmbeddingProgress::Done { chunks, .. } if chunks >= 48 => cancel.cancel(),
+                EmbeddingProgress::Done { .. } => {}
+            },
+        )
+        .unwrap();
+        told
+    };
+    assert_eq!(found(&notes), Some((150, 0)));
+    let (left, earlier) = found(&notes).unwrap();
+    assert_eq!(left + earlier, 150);
+    assert!(earlier >= 48, "{earlier}");
+    notes.embed(&*tiny(), None);
+    // A note more is an update and not the rest of a large work.
+    notes.write("new.md", "noodles again".to_owned());
+    notes.sync();
+    assert_eq!(found(&notes), Some((1, 0)));
 }
 
 /// As many notes of one chunk each, all of them different.

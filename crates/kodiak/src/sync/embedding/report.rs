@@ -7,6 +7,8 @@ pub struct EmbeddingReport {
     pub cached: usize,
     /// The number of chunks that were embedded.
     pub embedded: usize,
+    /// The number of documents that the embedded chunks are from.
+    pub documents: usize,
     /// The number of chunks that could not be embedded.
     pub failed: usize,
     /// The reason of the last failure.
@@ -31,6 +33,9 @@ pub enum EmbeddingProgress {
         chunks: usize,
         /// The bytes of their text.
         bytes: u64,
+        /// The number of chunks that were embedded earlier, if this continues that work
+        /// and is not a small update.
+        earlier: usize,
     },
     /// This much of it is done.
     Done {
