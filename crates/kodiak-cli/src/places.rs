@@ -1,5 +1,5 @@
-//! Where hits are: their files, how to name them from the current folder, and
-//! the addresses that open them.
+//! Where hits are: their files, names of them that can be pasted, and the addresses
+//! that open them.
 
 use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
@@ -9,12 +9,25 @@ use kodiak_notes::markdown::path_in;
 
 use crate::assemble;
 use crate::config::{Config, Kind};
+use crate::output::shell;
+use crate::paths;
 
-/// The places of the sources, and the current folder.
+/// The places of the sources, the current folder and the home folder.
 #[derive(Debug, Default)]
 pub(crate) struct Places {
     roots: HashMap<String, (Kind, PathBuf)>,
     here: Option<PathBuf>,
+    home: Option<PathBuf>,
+    host: String,
+}
+
+/// What reads a name that is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reader {
+    /// A person, who pastes it into a shell.
+    Person,
+    /// A program, for which neither `~` nor a backslash has a meaning.
+    Program,
 }
 
 impl Places {
@@ -26,6 +39,8 @@ impl Places {
                 .map(|source| (source.name.clone(), (source.kind, source.path.clone())))
                 .collect(),
             here: std::env::current_dir().ok(),
+            home: paths::home().map(|home| home.canonicalize().unwrap_or(home)),
+            host: host(),
         }
     }
 
@@ -64,7 +79,7 @@ impl Places {
 
     /// Returns the address that a terminal opens for a hit.
     pub(crate) fn address(&self, hit: &Hit) -> Option<String> {
-        let file = || self.file(hit).map(|file| file_address(&file));
+        let file = || self.file(hit).map(|file| file_address(&self.host, &file));
         self.url(hit).or_else(file)
     }
 
@@ -76,27 +91,63 @@ impl Places {
         }
     }
 
-    /// Returns the path to show for a hit: its source and path, or the path from the
-    /// current folder if that is no longer.
-    pub(crate) fn shown(&self, hit: &Hit) -> String {
-        self.shown_at(&hit.source, &hit.path)
+    /// Returns the name to show for a hit: the path of its file, from the current folder
+    /// if it lies in that. A hit without a file has its source and its path there, which
+    /// every verb that takes a note takes.
+    pub(crate) fn shown(&self, hit: &Hit, reader: Reader) -> String {
+        let file = self.file(hit);
+        self.named(file.as_deref(), &hit.source, &hit.path, reader)
     }
 
-    /// Returns the path to show for a copy of a hit, like that of a hit.
-    pub(crate) fn shown_copy(&self, copy: &Duplicate) -> String {
-        self.shown_at(&copy.source, &copy.path)
+    /// Returns the name to show for a copy of a hit, like that of a hit.
+    pub(crate) fn shown_copy(&self, copy: &Duplicate, reader: Reader) -> String {
+        let file = self.file_by_key(&copy.source, &copy.path);
+        self.named(file.as_deref(), &copy.source, &copy.path, reader)
     }
 
-    /// Returns the path to show for a document of a source.
-    pub(crate) fn shown_at(&self, source: &str, path: &str) -> String {
-        let named = format!("{source}/{path}");
-        // A memory has a name of its own, which its file need not have.
-        if let Some((Kind::Memory | Kind::Article, _)) = self.roots.get(source) {
-            return named;
+    /// Returns the name to show a person for a document, like that of a hit.
+    pub(crate) fn shown_at(&self, source: &str, key: &str) -> String {
+        let file = self.file_by_key(source, key);
+        self.named(file.as_deref(), source, key, Reader::Person)
+    }
+
+    /// Returns the file of a document, if its key tells.
+    fn file_by_key(&self, source: &str, key: &str) -> Option<PathBuf> {
+        match self.roots.get(source) {
+            // A memory has a name of its own, which its file need not have.
+            Some((Kind::Memory | Kind::Article, _)) => None,
+            _ => self.file_at(source, key),
         }
-        match self.relative(source, path) {
-            Some(relative) if relative.len() <= named.len() => relative,
-            _ => named,
+    }
+
+    fn named(&self, file: Option<&Path>, source: &str, path: &str, reader: Reader) -> String {
+        let name = match file {
+            Some(file) => self.file_name(file, reader),
+            None => format!("{source}/{path}"),
+        };
+        match reader {
+            Reader::Person => shell::word(&name).into_owned(),
+            Reader::Program => name,
+        }
+    }
+
+    /// Returns the path of a file as it is typed in the current folder.
+    fn file_name(&self, file: &Path, reader: Reader) -> String {
+        let inside = |folder: &Option<PathBuf>| {
+            let inside = file.strip_prefix(folder.as_deref()?).ok()?;
+            Some(inside.to_string_lossy().into_owned())
+        };
+        if let Some(relative) = inside(&self.here) {
+            // It would be taken for an option or for the home folder of a user.
+            return if relative.starts_with(['-', '~']) {
+                format!("./{relative}")
+            } else {
+                relative
+            };
+        }
+        match inside(&self.home) {
+            Some(inside) if reader == Reader::Person => format!("~/{inside}"),
+            _ => file.to_string_lossy().into_owned(),
         }
     }
 
@@ -150,9 +201,27 @@ fn relative_to(file: &Path, here: &Path) -> Option<PathBuf> {
     Some(up.chain(wanted).collect())
 }
 
-/// Returns the `file://` address of a path.
-fn file_address(path: &Path) -> String {
-    let mut address = "file://".to_owned();
+/// Returns the name of this machine, by which a terminal tells its own files from those
+/// of a machine that it is connected to.
+fn host() -> String {
+    #[cfg(unix)]
+    let name = rustix::system::uname()
+        .nodename()
+        .to_string_lossy()
+        .into_owned();
+    #[cfg(not(unix))]
+    let name = String::new();
+    let is_name = |sign: char| sign.is_ascii_alphanumeric() || matches!(sign, '-' | '.' | '_');
+    if name.chars().all(is_name) {
+        name
+    } else {
+        String::new()
+    }
+}
+
+/// Returns the `file://` address of a path on a machine.
+fn file_address(host: &str, path: &Path) -> String {
+    let mut address = format!("file://{host}");
     for &byte in path.as_os_str().as_encoded_bytes() {
         match byte {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
@@ -185,9 +254,44 @@ mod tests {
         }
     }
 
+    #[cfg(unix)]
+    #[test]
+    fn names_can_be_pasted_in_the_current_folder() {
+        let places = Places {
+            here: Some("/home/me/notes".into()),
+            home: Some("/home/me".into()),
+            ..Places::default()
+        };
+        for (file, person, program) in [
+            ("/home/me/notes/a/b.md", "a/b.md", "a/b.md"),
+            ("/home/me/notes/a b.md", r"a\ b.md", "a b.md"),
+            ("/home/me/notes/-a.md", "./-a.md", "./-a.md"),
+            ("/home/me/notes/~a.md", "./~a.md", "./~a.md"),
+            ("/home/me/work/a.md", "~/work/a.md", "/home/me/work/a.md"),
+            (
+                "/home/me/My (old)/a.md",
+                r"~/My\ \(old\)/a.md",
+                "/home/me/My (old)/a.md",
+            ),
+            (
+                "/home/melissa/a.md",
+                "/home/melissa/a.md",
+                "/home/melissa/a.md",
+            ),
+        ] {
+            let file = Some(Path::new(file));
+            assert_eq!(places.named(file, "notes", "", Reader::Person), person);
+            assert_eq!(places.named(file, "notes", "", Reader::Program), program);
+        }
+        assert_eq!(
+            places.named(None, "bear", "A1-B2", Reader::Person),
+            "bear/A1-B2"
+        );
+    }
+
     #[test]
     fn addresses_have_no_sign_with_a_meaning() {
-        let address = file_address(Path::new("/a b/ü#?%\u{1b}\\.md"));
-        assert_eq!(address, "file:///a%20b/%C3%BC%23%3F%25%1B%5C.md");
+        let address = file_address("desk", Path::new("/a b/ü#?%\u{1b}\\.md"));
+        assert_eq!(address, "file://desk/a%20b/%C3%BC%23%3F%25%1B%5C.md");
     }
 }

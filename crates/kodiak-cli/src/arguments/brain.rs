@@ -80,6 +80,9 @@ pub(crate) struct BrainArguments {
     /// Print the answer as JSON
     #[arg(long)]
     pub(crate) json: bool,
+    /// On a terminal, show all of it in `$KODIAK_PAGER`, `$PAGER` or `less`
+    #[arg(long)]
+    pub(crate) pager: bool,
 }
 
 /// `kodiak sessions add`.

@@ -28,6 +28,9 @@ pub(crate) struct PrintArguments {
     /// Show how each hit was ranked
     #[arg(long)]
     pub(crate) explain: bool,
+    /// On a terminal, show all hits in full in `$KODIAK_PAGER`, `$PAGER` or `less`
+    #[arg(long)]
+    pub(crate) pager: bool,
 }
 
 impl PrintArguments {

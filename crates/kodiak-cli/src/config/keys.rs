@@ -34,6 +34,7 @@ pub(crate) const KEYS: &[&str] = &[
     "search.minimum_similarity",
     "search.deadline_ms",
     "search.refresh_ms",
+    "search.pager",
     "search.rerank",
     "search.rerank_model",
     "search.rerank_key",

@@ -25,6 +25,8 @@ pub(crate) struct SearchSettings {
     /// How long a search looks for changed files, in milliseconds; 0 for not at
     /// all.
     pub(crate) refresh_ms: u64,
+    /// Whether answers are shown in a pager.
+    pub(crate) pager: bool,
     /// The reranker: the name of a model, or the address of an endpoint.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) rerank: Option<String>,
@@ -48,6 +50,7 @@ impl Default for SearchSettings {
             minimum_similarity: None,
             deadline_ms: kodiak::search::DEADLINE.as_millis() as u64,
             refresh_ms: kodiak::engine::REFRESH.as_millis() as u64,
+            pager: false,
             rerank: None,
             rerank_model: None,
             rerank_key: None,
@@ -66,6 +69,7 @@ pub(super) struct WrittenSearch {
     minimum_similarity: Option<f32>,
     deadline_ms: Option<u64>,
     refresh_ms: Option<u64>,
+    pager: Option<bool>,
     rerank: Option<String>,
     rerank_model: Option<String>,
     rerank_key: Option<String>,
@@ -83,6 +87,7 @@ impl WrittenSearch {
             minimum_similarity: self.minimum_similarity.or(default.minimum_similarity),
             deadline_ms: self.deadline_ms.unwrap_or(default.deadline_ms),
             refresh_ms: self.refresh_ms.unwrap_or(default.refresh_ms),
+            pager: self.pager.unwrap_or(default.pager),
             rerank: self.rerank.filter(|it| !it.trim().is_empty()),
             rerank_model: self.rerank_model.filter(|it| !it.trim().is_empty()),
             rerank_key: self.rerank_key.as_deref().and_then(Key::parse),

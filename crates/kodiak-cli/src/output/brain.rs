@@ -2,10 +2,13 @@
 
 use std::fmt::Write;
 
+use kodiak::Timestamp;
 use kodiak_sessions::{BrainHit, Group};
+use unicode_width::UnicodeWidthStr;
 
 use super::escape::escaped;
-use super::phrases::counted;
+use super::fit::{self, Entry, Line, Room, line};
+use super::phrases::{counted, relative};
 use super::style::{BOLD, DIM, Painter};
 use super::wrap::{Marked, wrap};
 
@@ -13,6 +16,8 @@ use super::wrap::{Marked, wrap};
 const INDENT: &str = "   ";
 /// The maximum number of columns of text.
 const MAX_COLUMNS: usize = 100;
+/// The fewest columns of a title on a line with a place.
+const MIN_TITLE: usize = 20;
 /// The maximum number of lines of one statement.
 const MAX_LINES: usize = 4;
 /// The maximum number of decisions and of lessons shown for a session.
@@ -20,129 +25,233 @@ const MAX_STATEMENTS: usize = 6;
 /// The maximum number of sessions named for a lesson.
 const MAX_SESSIONS: usize = 3;
 
+/// How sessions are laid out.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Layout {
+    pub(crate) painter: Painter,
+    pub(crate) room: Room,
+    /// The time now, if moments are shown by how long ago they were.
+    pub(crate) now: Option<Timestamp>,
+}
+
+impl Layout {
+    /// Renders a moment.
+    fn when(&self, moment: &str) -> String {
+        match (kodiak::date::parse(moment), self.now) {
+            (Some(at), Some(now)) => relative(at, now),
+            _ => moment.get(..10).unwrap_or(moment).to_owned(),
+        }
+    }
+}
+
 /// Renders sessions with what they decided and learned below the heading, with a
-/// blank line between them.
-pub(crate) fn sessions(
-    hits: &[BrainHit],
-    heading: Option<&str>,
-    painter: Painter,
-    width: usize,
-) -> String {
+/// blank line between those in full.
+pub(crate) fn sessions(hits: &[BrainHit], heading: Option<&str>, layout: Layout) -> String {
+    let Layout {
+        painter, mut room, ..
+    } = layout;
     let mut text = String::new();
     if let Some(heading) = heading {
-        let _ = writeln!(text, "{}\n", painter.paint(DIM, &escaped(heading)));
+        let heading = escaped(heading);
+        let _ = writeln!(text, "{}\n", painter.paint(DIM, &heading));
+        let taken = 1 + heading.width().div_ceil(room.columns.max(1));
+        room.rows = room.rows.map(|rows| rows.saturating_sub(taken));
     }
-    for (number, found) in hits.iter().enumerate() {
-        if number > 0 {
-            text.push('\n');
-        }
-        let hit = &found.hit;
-        titled(&mut text, number + 1, &hit.title, painter, width);
-        let place = format!("{}/{}  {}", hit.source, found.session, hit.id);
-        let facts = [
-            hit.category.clone(),
-            found.outcome.clone(),
-            hit.created_at.as_deref().map(day),
-            found
-                .distance
-                .map(|distance| format!("distance {distance:.2}")),
-        ];
-        let facts: Vec<String> = facts.into_iter().flatten().collect();
-        let line = escaped(&format!("{place}  {}", facts.join(", "))).into_owned();
-        let _ = writeln!(text, "{INDENT}{}", painter.paint(DIM, line.trim_end()));
-        let decisions: Vec<String> = found
-            .decisions
-            .iter()
-            .map(|decision| match decision.why.as_str() {
-                "" => decision.what.clone(),
-                why => format!("{} (why: {why})", decision.what),
-            })
-            .collect();
-        listed(&mut text, "Decisions:", &decisions, painter, width);
-        let lessons = found.lessons.iter().map(|lesson| lesson.summary.clone());
-        let lessons: Vec<String> = lessons.collect();
-        listed(&mut text, "Lessons:", &lessons, painter, width);
+    let entries: Vec<Entry> = (1..)
+        .zip(hits)
+        .map(|(number, found)| session(number, found, layout))
+        .collect();
+    text + &fit::render(&entries, room, |hidden| more(hidden, painter))
+}
+
+/// Renders a session in full and on one line.
+fn session(number: usize, found: &BrainHit, layout: Layout) -> Entry {
+    let (painter, width) = (layout.painter, layout.room.columns);
+    let hit = &found.hit;
+    let mut full = titled(number, &hit.title, painter, width);
+    let place = format!("{}/{}  {}", hit.source, found.session, hit.id);
+    let facts = [
+        hit.category.clone(),
+        found.outcome.clone(),
+        hit.created_at.as_deref().map(|at| layout.when(at)),
+        found
+            .distance
+            .map(|distance| format!("distance {distance:.2}")),
+    ];
+    let facts: Vec<String> = facts.into_iter().flatten().collect();
+    let place = escaped(&format!("{place}  {}", facts.join(", "))).into_owned();
+    let place = place.trim_end();
+    full.push(line(INDENT, place, |text| painter.paint(DIM, text)));
+    let decisions: Vec<String> = found
+        .decisions
+        .iter()
+        .map(|decision| match decision.why.as_str() {
+            "" => decision.what.clone(),
+            why => format!("{} (why: {why})", decision.what),
+        })
+        .collect();
+    full.extend(listed("Decisions:", &decisions, painter, width));
+    let lessons = found.lessons.iter().map(|lesson| lesson.summary.clone());
+    let lessons: Vec<String> = lessons.collect();
+    full.extend(listed("Lessons:", &lessons, painter, width));
+    let place = format!("{}/{}", hit.source, found.session);
+    Entry {
+        heading: None,
+        full,
+        brief: brief(number, &hit.title, &place, painter, width),
     }
-    text
 }
 
 /// Renders groups of statements: each with the sessions that have it.
-pub(crate) fn groups(groups: &[Group], painter: Painter, width: usize) -> String {
-    let mut text = String::new();
-    for (number, group) in groups.iter().enumerate() {
-        if number > 0 {
-            text.push('\n');
-        }
-        titled(&mut text, number + 1, &group.text, painter, width);
-        let mut ids: Vec<&str> = Vec::new();
-        for said in &group.said {
-            if !ids.contains(&said.session.as_str()) {
-                ids.push(&said.session);
-            }
-        }
-        let more = ids.len().saturating_sub(MAX_SESSIONS);
-        ids.truncate(MAX_SESSIONS);
-        let mut line = counted(group.sessions as u64, "session");
-        if !group.about.is_empty() {
-            let _ = write!(line, "  [{}]", group.about.join(", "));
-        }
-        let _ = write!(line, "  {}", ids.join(", "));
-        if more > 0 {
-            let _ = write!(line, " and {more} more");
-        }
-        let _ = writeln!(text, "{INDENT}{}", painter.paint(DIM, &escaped(&line)));
-    }
-    text
+pub(crate) fn groups(groups: &[Group], layout: Layout) -> String {
+    let Layout { painter, room, .. } = layout;
+    let entries: Vec<Entry> = (1..)
+        .zip(groups)
+        .map(|(number, group)| statement(number, group, painter, room.columns))
+        .collect();
+    fit::render(&entries, room, |hidden| more(hidden, painter))
 }
 
-fn titled(text: &mut String, number: usize, title: &str, painter: Painter, width: usize) {
+/// Renders a group of statements in full and on one line.
+fn statement(number: usize, group: &Group, painter: Painter, width: usize) -> Entry {
+    let mut full = titled(number, &group.text, painter, width);
+    let mut ids: Vec<&str> = Vec::new();
+    for said in &group.said {
+        if !ids.contains(&said.session.as_str()) {
+            ids.push(&said.session);
+        }
+    }
+    let others = ids.len().saturating_sub(MAX_SESSIONS);
+    ids.truncate(MAX_SESSIONS);
+    let sessions = counted(group.sessions as u64, "session");
+    let mut facts = sessions.clone();
+    if !group.about.is_empty() {
+        let _ = write!(facts, "  [{}]", group.about.join(", "));
+    }
+    let _ = write!(facts, "  {}", ids.join(", "));
+    if others > 0 {
+        let _ = write!(facts, " and {others} more");
+    }
+    full.push(line(INDENT, &escaped(&facts), |text| {
+        painter.paint(DIM, text)
+    }));
+    Entry {
+        heading: None,
+        full,
+        brief: brief(number, &group.text, &sessions, painter, width),
+    }
+}
+
+/// Renders a title and a place on one line: the title is cut to leave room for the place.
+fn brief(number: usize, title: &str, place: &str, painter: Painter, width: usize) -> String {
+    let start = format!("{number}. ");
+    let place = escaped(place);
+    let left = width.saturating_sub(start.len() + 2 + place.width());
+    let title = wrap(&marked(title), left.max(MIN_TITLE), 1);
+    let title: String = title.into_iter().flatten().map(|(it, _)| it).collect();
+    let left = width.saturating_sub(start.len() + title.width() + 2);
+    let place = wrap(&marked(&place), left.max(2), 1);
+    let place: String = place.into_iter().flatten().map(|(it, _)| it).collect();
+    format!(
+        "{}  {}",
+        painter.paint(BOLD, &(start + &title)),
+        painter.paint(DIM, &place)
+    )
+}
+
+/// Words how many have no room.
+fn more(hidden: usize, painter: Painter) -> String {
+    painter.paint(DIM, &format!("{hidden} more: --pager shows all"))
+}
+
+fn titled(number: usize, title: &str, painter: Painter, width: usize) -> Vec<Line> {
     let number = format!("{number}. ");
-    for (at, line) in wrapped(title, width).into_iter().enumerate() {
-        let line = if at == 0 {
-            painter.paint(BOLD, &format!("{number}{line}"))
+    let lines = wrapped(title, width).into_iter().enumerate();
+    let lines = lines.map(|(at, text)| {
+        let (indent, text) = if at == 0 {
+            ("", format!("{number}{text}"))
         } else {
-            format!("{INDENT}{}", painter.paint(BOLD, &line))
+            (INDENT, text)
         };
-        let _ = writeln!(text, "{line}");
-    }
+        line(indent, &text, |text| painter.paint(BOLD, text))
+    });
+    lines.collect()
 }
 
-fn listed(text: &mut String, heading: &str, items: &[String], painter: Painter, width: usize) {
+fn listed(heading: &str, items: &[String], painter: Painter, width: usize) -> Vec<Line> {
     if items.is_empty() {
-        return;
+        return Vec::new();
     }
-    let _ = writeln!(text, "{INDENT}{}", painter.paint(DIM, heading));
+    let mut lines = vec![line(INDENT, heading, |text| painter.paint(DIM, text))];
     for item in items.iter().take(MAX_STATEMENTS) {
-        for (at, line) in wrapped(item, width.saturating_sub(2))
-            .into_iter()
-            .enumerate()
-        {
+        let wrapped = wrapped(item, width.saturating_sub(2)).into_iter();
+        for (at, text) in wrapped.enumerate() {
             let dash = if at == 0 { "- " } else { "  " };
-            let _ = writeln!(text, "{INDENT}{dash}{line}");
+            lines.push(line(INDENT, &format!("{dash}{text}"), str::to_owned));
         }
     }
     let more = items.len().saturating_sub(MAX_STATEMENTS);
     if more > 0 {
         let more = format!("{more} more: `kodiak get` prints all");
-        let _ = writeln!(text, "{INDENT}{}", painter.paint(DIM, &more));
+        lines.push(line(INDENT, &more, |text| painter.paint(DIM, text)));
     }
+    lines
 }
 
 /// Wraps a text behind the indentation.
 fn wrapped(text: &str, width: usize) -> Vec<String> {
     let columns = width.saturating_sub(INDENT.len()).clamp(20, MAX_COLUMNS);
-    let words: Vec<&str> = text.split_whitespace().collect();
-    let marked: Vec<Marked> = escaped(&words.join(" "))
-        .chars()
-        .map(|character| (character, false))
-        .collect();
-    let lines = wrap(&marked, columns, MAX_LINES).into_iter();
+    let lines = wrap(&marked(text), columns, MAX_LINES).into_iter();
     lines
         .map(|line| line.into_iter().map(|(character, _)| character).collect())
         .collect()
 }
 
-/// Returns the day of a moment.
-fn day(moment: &str) -> String {
-    moment.split('T').next().unwrap_or(moment).to_owned()
+/// Returns a text on one line, without matches.
+fn marked(text: &str) -> Vec<Marked> {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let text = escaped(&words.join(" ")).into_owned();
+    text.chars().map(|character| (character, false)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lessons_fit_the_window() {
+        let lesson = |number: usize| Group {
+            text: format!("Lesson {number}: broth needs time and salt comes late"),
+            sessions: number,
+            about: vec!["task".to_owned()],
+            said: Vec::new(),
+        };
+        let lessons: Vec<Group> = (1..=6).map(lesson).collect();
+        let shown = |rows| {
+            let room = Room {
+                rows: Some(rows),
+                columns: 40,
+            };
+            let painter = Painter::new(false);
+            let layout = Layout {
+                painter,
+                room,
+                now: None,
+            };
+            groups(&lessons, layout)
+        };
+        let text = shown(12);
+        assert_eq!(text.lines().count(), 12, "{text}");
+        assert!(
+            text.starts_with("1. Lesson 1: broth needs time and salt\n"),
+            "{text}"
+        );
+        assert!(
+            text.ends_with("\n6. Lesson 6: broth needs…  6 sessions\n"),
+            "{text}"
+        );
+        assert!(text.lines().all(|line| line.width() <= 40), "{text}");
+        let text = shown(3);
+        assert!(text.ends_with("\n4 more: --pager shows all\n"), "{text}");
+    }
 }

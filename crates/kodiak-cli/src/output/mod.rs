@@ -8,23 +8,30 @@
 pub(crate) mod brain;
 pub(crate) mod escape;
 mod estimate;
+pub(crate) mod fit;
 pub(crate) mod hits;
 mod json;
+mod pager;
 pub(crate) mod phrases;
 pub(crate) mod plot;
 pub(crate) mod progress;
 pub(crate) mod question;
 pub(crate) mod removal;
+pub(crate) mod shell;
 pub(crate) mod style;
 pub(crate) mod wrap;
 pub(crate) mod xml;
 
 use std::io::{self, IsTerminal, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde::Serialize;
+use unicode_width::UnicodeWidthStr;
 
 use crate::arguments::Color;
 use crate::failure;
+use crate::places::Reader;
 use escape::escaped;
 use style::{BOLD, ERROR, HINT, Painter, WARNING};
 
@@ -37,8 +44,16 @@ pub(crate) struct Output {
     pub(crate) on_terminal: bool,
     /// Whether standard error is a terminal, which can show progress bars.
     beside_on_terminal: bool,
+    /// Whether paths are printed as links.
+    pub(crate) links: bool,
     loudness: Loudness,
+    /// The number of rows that messages have taken on the terminal.
+    rows_beside: Arc<AtomicUsize>,
 }
+
+/// The rows that are kept free below an answer: for the next prompt, which often has
+/// two lines.
+const PROMPT: usize = 2;
 
 /// How much to print beside the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,6 +74,8 @@ impl Output {
             beside: Painter::new(style::wanted(color, beside_on_terminal, variable)),
             on_terminal,
             beside_on_terminal,
+            links: on_terminal && style::links(color, variable),
+            rows_beside: Arc::default(),
             loudness: match (quiet, verbose) {
                 (true, _) => Loudness::Quiet,
                 (false, false) => Loudness::Normal,
@@ -96,14 +113,53 @@ impl Output {
         known.filter(|&columns| columns > 0).unwrap_or(UNKNOWN)
     }
 
+    /// Returns the room for an answer that `below` lines of messages follow. If it is not
+    /// read in a window, as many rows as it needs.
+    pub(crate) fn room(&self, below: &[String]) -> fit::Room {
+        let columns = self.width();
+        let height = || {
+            let (_, height) = terminal_size::terminal_size_of(io::stdout())?;
+            Some(usize::from(height.0)).filter(|&rows| rows > 0)
+        };
+        let height = if self.on_terminal { height() } else { None };
+        let beside = if self.beside_on_terminal {
+            let rows = |line: &String| line.width().div_ceil(columns.max(1)).max(1);
+            self.rows_beside.load(Ordering::Relaxed) + below.iter().map(rows).sum::<usize>()
+        } else {
+            0
+        };
+        fit::Room {
+            rows: height.map(|rows| rows.saturating_sub(PROMPT + beside)),
+            columns,
+        }
+    }
+
     /// Reports whether bars show the progress of long work.
     pub(crate) fn shows_progress(&self) -> bool {
         self.beside_on_terminal && !self.is_quiet()
     }
 
-    /// Reports whether paths are printed as links: on a terminal that is styled.
-    pub(crate) fn shows_links(&self) -> bool {
-        self.on_terminal && self.answer.is_styled()
+    /// Returns what reads the paths of an answer.
+    pub(crate) fn reader(&self) -> Reader {
+        if self.on_terminal {
+            Reader::Person
+        } else {
+            Reader::Program
+        }
+    }
+
+    /// Reports whether facts are printed that do not change what a person does next:
+    /// they are for programs and for those who ask.
+    pub(crate) fn says_everything(&self) -> bool {
+        !self.on_terminal || self.is_verbose()
+    }
+
+    /// Prints the answer in a pager. Without a terminal or a pager it is printed as usual.
+    pub(crate) fn paged(&self, text: &str) -> anyhow::Result<()> {
+        let shown = self.on_terminal
+            && pager::show(text)
+                .map_err(|error| anyhow::anyhow!("could not show the answer: {error}"))?;
+        if shown { Ok(()) } else { self.answer(text) }
     }
 
     /// Prints the answer, or a part of it.
@@ -141,14 +197,14 @@ impl Output {
     /// Prints a notice to standard error, unless `--quiet` was given.
     pub(crate) fn notice(&self, text: &str) {
         if !self.is_quiet() {
-            print_message(&escaped(text));
+            self.message(&escaped(text), text);
         }
     }
 
     /// Prints a detail to standard error, if `--verbose` was given.
     pub(crate) fn detail(&self, text: &str) {
         if self.is_verbose() {
-            print_message(&escaped(text));
+            self.message(&escaped(text), text);
         }
     }
 
@@ -181,8 +237,16 @@ impl Output {
     }
 
     fn labelled(&self, style: anstyle::Style, label: &str, text: &str) {
+        let plain = format!("{label}: {}", escaped(text));
         let label = self.beside.paint(style, &format!("{label}:"));
-        print_message(&format!("{label} {}", escaped(text)));
+        self.message(&format!("{label} {}", escaped(text)), &plain);
+    }
+
+    /// Prints a message; `plain` is what is seen of it.
+    fn message(&self, line: &str, plain: &str) {
+        let rows = plain.width().div_ceil(self.width().max(1)).max(1);
+        self.rows_beside.fetch_add(rows, Ordering::Relaxed);
+        print_message(line);
     }
 }
 

@@ -80,6 +80,15 @@ pub(crate) fn ago(then: Timestamp, now: Timestamp) -> String {
     }
 }
 
+/// Renders when something was or will be: `2 minutes ago`, `in 3 weeks`.
+pub(crate) fn relative(then: Timestamp, now: Timestamp) -> String {
+    let ahead = ago(now, then);
+    match ahead.strip_suffix(" ago") {
+        Some(time) if then > now => format!("in {time}"),
+        _ => ago(then, now),
+    }
+}
+
 /// The numbers of files that have changed since a source was indexed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct Counts {
@@ -207,6 +216,9 @@ mod tests {
         ] {
             assert_eq!(ago(now - age, now), expected);
         }
+        assert_eq!(relative(now - 120, now), "2 minutes ago");
+        assert_eq!(relative(now + 120, now), "in 2 minutes");
+        assert_eq!(relative(now + 5, now), "just now");
     }
 
     #[test]

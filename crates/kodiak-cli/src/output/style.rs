@@ -27,11 +27,6 @@ impl Painter {
         Self { styled }
     }
 
-    /// Reports whether it applies styles.
-    pub(crate) fn is_styled(self) -> bool {
-        self.styled
-    }
-
     pub(crate) fn paint(self, style: Style, text: &str) -> String {
         if self.styled && !text.is_empty() {
             format!("{style}{text}{style:#}")
@@ -59,9 +54,29 @@ pub(crate) fn wanted(
     }
 }
 
+/// Reports whether a terminal is given links (OSC 8). Colours may be unwanted while
+/// links are not, so only `--color never` and terminals that show escape sequences as
+/// text turn them off.
+pub(crate) fn links(asked: Color, variable: impl Fn(&str) -> Option<String>) -> bool {
+    let terminal = variable("TERM");
+    asked != Color::Never && !matches!(terminal.as_deref(), Some("dumb" | "linux"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn links_need_no_colours() {
+        let only = |name: &'static str, value: &'static str| {
+            move |asked: &str| (asked == name).then(|| value.to_owned())
+        };
+        assert!(links(Color::Auto, only("TERM", "xterm-256color")));
+        assert!(links(Color::Auto, only("NO_COLOR", "1")));
+        assert!(!links(Color::Never, only("TERM", "xterm")));
+        assert!(!links(Color::Auto, only("TERM", "dumb")));
+        assert!(!links(Color::Auto, only("TERM", "linux")));
+    }
 
     #[test]
     fn who_decides_about_colours() {

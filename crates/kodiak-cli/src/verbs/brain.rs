@@ -7,14 +7,15 @@ use kodiak::store::Filter;
 use kodiak_sessions::queries::QueryLog;
 use kodiak_sessions::{BrainAnswer, BrainRequest, Sessions, Statements};
 
-use super::Outcome;
 use super::search::nothing_found;
+use super::{Outcome, caveats};
 use crate::arguments::BrainArguments;
 use crate::assemble::Purpose;
 use crate::config::Config;
 use crate::context::{Context, explain_missing_index};
 use crate::failure::refusal;
-use crate::output::brain;
+use crate::output::Output;
+use crate::output::brain::{self, Layout};
 use crate::output::phrases::counted;
 use crate::paths;
 use crate::places::Places;
@@ -102,23 +103,45 @@ fn print(
         output.json(&answer)?;
     } else {
         let heading = heading(&mut answer);
-        for notice in answer.notices.sentences() {
+        let sure = !answer.hits.is_empty() && heading.is_none();
+        for notice in caveats::sentences(&answer.notices, sure, output) {
             output.notice(&notice);
         }
         if answer.hits.is_empty() {
             output.notice(&nothing_found(&answer.query));
         }
-        output.answer(&brain::sessions(
-            &answer.hits,
-            heading.as_deref(),
-            output.painter(),
-            output.width(),
-        ))?;
-        for suggestion in &answer.suggestions {
-            output.hint(&format!("an earlier question: {suggestion}"));
+        let suggestions = answer.suggestions.iter();
+        let below: Vec<String> = suggestions
+            .map(|suggestion| format!("an earlier question: {suggestion}"))
+            .collect();
+        show(arguments, config, output, &below, |layout| {
+            brain::sessions(&answer.hits, heading.as_deref(), layout)
+        })?;
+        for line in &below {
+            output.hint(line);
         }
     }
     Ok(Outcome::of_finding(!answer.hits.is_empty()))
+}
+
+/// Prints what `render` makes of the room there is above the lines `below`.
+fn show(
+    arguments: &BrainArguments,
+    config: &Config,
+    output: &Output,
+    below: &[String],
+    render: impl FnOnce(Layout) -> String,
+) -> anyhow::Result<()> {
+    let mut layout = Layout {
+        painter: output.painter(),
+        room: output.room(below),
+        now: (!output.says_everything()).then(kodiak::date::now),
+    };
+    if arguments.pager || config.search.pager {
+        layout.room.rows = None;
+        return output.paged(&render(layout));
+    }
+    output.answer(&render(layout))
 }
 
 /// Says how sessions are added where nothing is registered: notes would not help.
@@ -156,16 +179,22 @@ fn statements(
     if arguments.json {
         output.json(&found)?;
     } else {
-        output.answer(&brain::groups(&found, output.painter(), output.width()))?;
         let what = match which {
             Statements::Lessons => "lesson",
             Statements::Quirks => "quirk",
         };
+        let mut below = Vec::new();
         if found.is_empty() {
-            output.notice(&format!("no session has a {what}"));
-        } else if all > found.len() {
+            below.push(format!("no session has a {what}"));
+        } else if all > found.len() && output.says_everything() {
             let all = counted(all as u64, what);
-            output.notice(&format!("{} of {all}", found.len()));
+            below.push(format!("{} of {all}", found.len()));
+        }
+        show(arguments, &config, output, &below, |layout| {
+            brain::groups(&found, layout)
+        })?;
+        for line in &below {
+            output.notice(line);
         }
     }
     Ok(Outcome::Done)

@@ -2,7 +2,6 @@
 //! has changed, the engine brings the index up to date first.
 
 use std::fmt::Write;
-use std::path::Path;
 
 use kodiak::access::Guard;
 use kodiak::search::{Card, Corrected, Found, Freshness};
@@ -21,7 +20,8 @@ use crate::output::Output;
 use crate::output::escape::{escaped, escaped_lines};
 use crate::output::phrases::counted;
 use crate::output::style::DIM;
-use crate::places::Places;
+use crate::paths;
+use crate::places::{Places, Reader};
 use crate::visits;
 
 /// A note as `--json` prints it.
@@ -113,11 +113,18 @@ fn several(
         output.json(&found)?;
     } else {
         let mut text = String::new();
+        let places = Places::new(config);
         for (number, one) in found.observations.iter().enumerate() {
             let gap = if number == 0 { "" } else { "\n" };
-            let mut head = format!("{} {}/{}", one.id, one.source, one.path);
+            let mut head = match output.reader() {
+                Reader::Person => places.shown_at(&one.source, &one.path),
+                Reader::Program => format!("{} {}/{}", one.id, one.source, one.path),
+            };
             if let Some([from, to]) = one.lines {
                 let _ = write!(head, ":{from}-{to}");
+            }
+            if output.reader() == Reader::Person {
+                let _ = write!(head, "  {}", one.id);
             }
             for corrected in &one.corrects {
                 let _ = write!(head, " ({corrected})");
@@ -126,8 +133,10 @@ fn several(
             let _ = writeln!(text, "{gap}{head}\n{}", escaped_lines(one.text.trim_end()));
         }
         output.answer(&text)?;
-        let tokens = counted(found.tokens as u64, "token");
-        output.notice(&format!("about {tokens}"));
+        if output.says_everything() {
+            let tokens = counted(found.tokens as u64, "token");
+            output.notice(&format!("about {tokens}"));
+        }
     }
     for (_, error) in missing.iter().chain(&ambiguous) {
         output.partial_failure(error);
@@ -204,12 +213,20 @@ pub(super) fn name(typed: &str) -> String {
     file.map_or_else(|| typed.to_owned(), |file| file.target)
 }
 
-/// Returns the reference with an absolute path, if it names an existing file.
+/// Returns the reference with an absolute path, if it names an existing file, or one in
+/// the home folder that need not exist.
 fn as_file(reference: &Reference) -> Option<Reference> {
-    let file = Path::new(&reference.target).canonicalize().ok()?;
-    let target = file.is_file().then(|| file.to_str().map(str::to_owned))??;
+    let typed = &reference.target;
+    // The shell does not expand a tilde in quotes.
+    let path = paths::expanded(typed);
+    let file = match path.canonicalize() {
+        Ok(file) if file.is_file() => file,
+        // It may be gone and indexed.
+        Err(_) if typed.starts_with("~/") => path,
+        _ => return None,
+    };
     Some(Reference {
-        target,
+        target: file.to_str()?.to_owned(),
         lines: reference.lines,
     })
 }

@@ -4,6 +4,7 @@
 mod add;
 #[cfg(feature = "sessions")]
 mod brain;
+mod caveats;
 mod completions;
 mod config;
 mod doctor;

@@ -1,5 +1,5 @@
-//! Prints an answer in the format that was asked for. Used by `search` and
-//! `similar`.
+//! Prints an answer in the format that was asked for. Used by `search`, `similar` and
+//! `recall`.
 
 use std::collections::HashSet;
 
@@ -27,14 +27,14 @@ pub(super) fn check(arguments: &PrintArguments) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Prints the answer. `notices` prints what a person should know beside the hits;
-/// in JSON, the answer contains it.
+/// Prints the answer. `notices` prints what a person should know beside the hits, given
+/// whether these are probably what was looked for; in JSON, the answer contains it.
 pub(super) fn print(
     mut answer: Answer,
     arguments: &PrintArguments,
     config: &Config,
     output: &Output,
-    notices: impl FnOnce(&Answer) -> anyhow::Result<()>,
+    notices: impl FnOnce(&Answer, bool) -> anyhow::Result<()>,
 ) -> anyhow::Result<Outcome> {
     let places = Places::new(config);
     sort(&mut answer.hits, arguments.sort);
@@ -46,6 +46,7 @@ pub(super) fn print(
     let format = arguments.format();
     let mut printed = !answer.hits.is_empty();
     let uncertain = answer.notices.uncertainty().is_some();
+    let below = below(&answer, format, uncertain, output);
     if format == Format::Json {
         output.json(&answer)?;
     } else {
@@ -55,7 +56,7 @@ pub(super) fn print(
             _ => None,
         };
         let heading = heading.map(|uncertainty| uncertainty.heading());
-        notices(&answer)?;
+        notices(&answer, printed && !uncertain)?;
         let end = if arguments.null { '\0' } else { '\n' };
         match format {
             Format::Line | Format::Files => {
@@ -69,29 +70,49 @@ pub(super) fn print(
             }
             Format::Xml => output.answer(&xml::matches(&answer, &places))?,
             Format::Text | Format::Json => {
+                let pages = arguments.pager || config.search.pager;
+                let mut room = output.room(&below);
+                // To explain the ranking, all hits are shown in full.
+                if pages || arguments.explain {
+                    room.rows = None;
+                }
                 let layout = Layout {
                     painter: output.painter(),
-                    width: output.width(),
-                    links: output.shows_links(),
+                    room,
+                    links: output.links,
+                    reader: output.reader(),
+                    now: kodiak::date::now(),
                     places: &places,
                 };
-                output.answer(&hits(&answer, heading.as_deref(), layout))?;
-                if let Some(footer) = footer(&answer) {
-                    output.notice(&footer);
+                let text = hits(&answer, heading.as_deref(), layout);
+                if pages {
+                    output.paged(&text)?;
+                } else {
+                    output.answer(&text)?;
                 }
             }
         }
     }
+    for line in &below {
+        output.notice(line);
+    }
+    Ok(Outcome::of_finding(printed))
+}
+
+/// Returns the messages to print below the hits.
+fn below(answer: &Answer, format: Format, uncertain: bool, output: &Output) -> Vec<String> {
+    let mut below = Vec::new();
+    if format == Format::Text && output.says_everything() {
+        below.extend(footer(answer));
+    }
     // Notes with some words of a phrase may not be what was asked for.
     let loosened = |notice: &Caveat| matches!(notice, Caveat::PhraseNotFound { .. });
     let doubtful = uncertain || answer.notices.iter().any(loosened);
-    if format != Format::Json
-        && (answer.hits.is_empty() || doubtful)
-        && let Some(unseen) = unseen(&answer.completeness.0)
-    {
-        output.notice(&unseen);
+    let matters = answer.hits.is_empty() || (doubtful && output.says_everything());
+    if format != Format::Json && matters {
+        below.extend(unseen(&answer.completeness.0));
     }
-    Ok(Outcome::of_finding(printed))
+    below
 }
 
 /// Returns what to say where what was asked for may be missing and not all changes

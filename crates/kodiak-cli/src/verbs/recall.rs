@@ -48,14 +48,20 @@ pub(super) fn run(arguments: &RecallArguments, context: &Context<'_>) -> anyhow:
     let recalled = Memories::new(&engine).recall(&Guard::local(), &recall);
     let answer = recalled.map_err(missing_index)?.answer;
     let output = context.output;
-    printing::print(answer, &arguments.printing, &config, output, |answer| {
-        search::print_notices(answer, &engine, || None, output)?;
-        if answer.hits.is_empty() && !has_experience(&config) {
-            output.notice(NOTHING_YET);
-            output.hint(REMEMBER);
-        }
-        Ok(())
-    })
+    printing::print(
+        answer,
+        &arguments.printing,
+        &config,
+        output,
+        |answer, sure| {
+            search::print_notices(answer, sure, &engine, || None, output)?;
+            if answer.hits.is_empty() && !has_experience(&config) {
+                output.notice(NOTHING_YET);
+                output.hint(REMEMBER);
+            }
+            Ok(())
+        },
+    )
 }
 
 const NOTHING_YET: &str = "nothing has been remembered yet";

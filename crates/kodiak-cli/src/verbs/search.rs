@@ -14,7 +14,7 @@ use kodiak::rank::Weights;
 use kodiak::search::{Answer, Caveat, Mode, Notices, Request};
 use kodiak::store::Filter;
 
-use super::{Outcome, printing};
+use super::{Outcome, caveats, printing};
 use crate::arguments::SearchArguments;
 use crate::assemble::Purpose;
 use crate::config::Config;
@@ -83,14 +83,20 @@ pub(super) fn run(arguments: &SearchArguments, context: &Context<'_>) -> anyhow:
     answer.notices = Notices(notices);
 
     let output = context.output;
-    printing::print(answer, &arguments.printing, &config, output, |answer| {
-        let excluded = || excluded::reason(arguments, answer, &request, everything, &engine);
-        if arguments.printing.explain && !answer.filters.is_empty() {
-            let filters = excluded::filters(answer).join(" ");
-            output.notice(&format!("only notes with {filters}"));
-        }
-        print_notices(answer, &engine, excluded, output)
-    })
+    printing::print(
+        answer,
+        &arguments.printing,
+        &config,
+        output,
+        |answer, sure| {
+            let excluded = || excluded::reason(arguments, answer, &request, everything, &engine);
+            if arguments.printing.explain && !answer.filters.is_empty() {
+                let filters = excluded::filters(answer).join(" ");
+                output.notice(&format!("only notes with {filters}"));
+            }
+            print_notices(answer, sure, &engine, excluded, output)
+        },
+    )
 }
 
 /// Returns what was typed.
@@ -147,6 +153,7 @@ fn within(inside: &str, paths: Vec<String>) -> Vec<String> {
 /// Prints what a person should know beside the hits.
 pub(super) fn print_notices(
     answer: &Answer,
+    sure: bool,
     engine: &Engine,
     excluded: impl FnOnce() -> Option<String>,
     output: &Output,
@@ -154,10 +161,12 @@ pub(super) fn print_notices(
     if let Some(corrected) = &answer.corrected {
         output.notice(&format!("showing results for \"{}\"", shortened(corrected)));
     }
-    for notice in answer.notices.sentences() {
+    for notice in caveats::sentences(&answer.notices, sure, output) {
         output.notice(&notice);
     }
-    if let Some(model) = &answer.retrievers.semantic {
+    if let Some(model) = &answer.retrievers.semantic
+        && output.says_everything()
+    {
         output.notice(&match &answer.retrievers.lexical {
             Some(_) => format!("searched by words and meaning ({model})"),
             None => format!("searched by meaning ({model})"),

@@ -4,7 +4,7 @@ use kodiak::access::Guard;
 use kodiak::search::Request;
 use kodiak::store::Filter;
 
-use super::{Outcome, get, printing};
+use super::{Outcome, caveats, get, printing};
 use crate::arguments::SimilarArguments;
 use crate::assemble::Purpose;
 use crate::context::Context;
@@ -32,13 +32,19 @@ pub(super) fn run(arguments: &SimilarArguments, context: &Context<'_>) -> anyhow
     };
     let answer = engine.similar(&Guard::local(), &reference, &request)?;
     let output = context.output;
-    printing::print(answer, &arguments.printing, &config, output, |answer| {
-        for notice in answer.notices.sentences() {
-            output.notice(&notice);
-        }
-        if answer.hits.is_empty() {
-            output.notice(&format!("nothing similar to \"{}\" found", answer.query));
-        }
-        Ok(())
-    })
+    printing::print(
+        answer,
+        &arguments.printing,
+        &config,
+        output,
+        |answer, sure| {
+            for notice in caveats::sentences(&answer.notices, sure, output) {
+                output.notice(&notice);
+            }
+            if answer.hits.is_empty() {
+                output.notice(&format!("nothing similar to \"{}\" found", answer.query));
+            }
+            Ok(())
+        },
+    )
 }

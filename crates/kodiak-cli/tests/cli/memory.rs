@@ -78,19 +78,19 @@ fn what_is_remembered_is_listed_found_and_forgotten() {
     exit: 0
     --- stdout
     1. The API allows 200 requests a minute.
-       memory/more:7  f1914e
+       data/kodiak/memory/more.md:7  f1914e
        The API allows 200 requests a minute.
        corrects 04243e: The API allows 100 requests a minute.
 
     2. The API allows 100 requests a minute.
-       memory/limits:7  04243e  (superseded by f1914e)  [api]
+       data/kodiak/memory/limits.md:7  04243e  (superseded by f1914e)  [api]
        The API allows 100 requests a minute.
     ");
     assert_snapshot!(desk.run(&["recall", "requests", "--as-of", "2026-02"]), @"
     exit: 0
     --- stdout
     1. The API allows 100 requests a minute.
-       memory/limits:7  04243e  [api]
+       data/kodiak/memory/limits.md:7  04243e  [api]
        The API allows 100 requests a minute.
     ");
     assert_eq!(
@@ -304,17 +304,17 @@ fn the_present_project_is_first_and_others_are_labelled() {
     exit: 0
     --- stdout
     1. Prices are cached in redis, too.
-       memory/two:7  28f105
+       [DESK]/data/kodiak/memory/two.md:7  28f105
        Prices are cached in redis, too.
 
     from other projects:
 
     2. Rates are cached in redis.
-       memory/one:7  9ef9fb
+       [DESK]/data/kodiak/memory/one.md:7  9ef9fb
        Rates are cached in redis.
 
     3. Redis has a new licence.
-       memory/three:6  2f9c77
+       [DESK]/data/kodiak/memory/three.md:6  2f9c77
        Redis has a new licence.
     ");
     let found = desk.json(&["recall", "redis", "--project", "api", "--json"]);

@@ -1,0 +1,41 @@
+//! Chooses the caveats of an answer that are printed. Programs and `--verbose` get all
+//! of them; on a terminal only those are printed that may change what a person does next.
+
+use kodiak::search::{Caveat, Notices, SemanticAbsence};
+
+use crate::output::Output;
+
+/// Returns the sentences to print beside an answer. `sure` says whether it has hits that
+/// are probably what was looked for.
+pub(super) fn sentences(notices: &Notices, sure: bool, output: &Output) -> Vec<String> {
+    if output.says_everything() {
+        return notices.sentences();
+    }
+    let told = notices.iter().filter(|notice| matters(notice, sure));
+    Notices(told.cloned().collect()).sentences()
+}
+
+/// Reports whether a caveat may change what a person does next.
+fn matters(caveat: &Caveat, sure: bool) -> bool {
+    match caveat {
+        // These explain why something was not found.
+        Caveat::PartlyEmbedded { .. }
+        | Caveat::DocumentsGone { .. }
+        | Caveat::SemanticUnavailable(SemanticAbsence::UnknownWords { .. }) => !sure,
+        _ => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_missing_matters_if_nothing_good_was_found() {
+        let embedding = Caveat::PartlyEmbedded { percent: 40 };
+        assert!(!matters(&embedding, true));
+        assert!(matters(&embedding, false));
+        let busy = Caveat::SemanticUnavailable(SemanticAbsence::Busy);
+        assert!(matters(&busy, true));
+    }
+}
