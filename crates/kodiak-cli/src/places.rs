@@ -120,6 +120,17 @@ impl Places {
         }
     }
 
+    /// Returns the path of a folder as a person types it in any folder.
+    pub(crate) fn shown_folder(&self, folder: &Path) -> String {
+        let inside = self.home.as_deref().map(|home| folder.strip_prefix(home));
+        let name = match inside {
+            Some(Ok(inside)) if inside.as_os_str().is_empty() => "~".to_owned(),
+            Some(Ok(inside)) => format!("~/{}", inside.display()),
+            _ => folder.display().to_string(),
+        };
+        shell::word(&name).into_owned()
+    }
+
     fn named(&self, file: Option<&Path>, source: &str, path: &str, reader: Reader) -> String {
         let name = match file {
             Some(file) => self.file_name(file, reader),

@@ -19,6 +19,7 @@ pub(crate) mod question;
 pub(crate) mod removal;
 pub(crate) mod shell;
 pub(crate) mod style;
+pub(crate) mod table;
 pub(crate) mod wrap;
 pub(crate) mod xml;
 
@@ -26,6 +27,7 @@ use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use kodiak::Timestamp;
 use serde::Serialize;
 use unicode_width::UnicodeWidthStr;
 
@@ -34,6 +36,7 @@ use crate::failure;
 use crate::places::Reader;
 use escape::escaped;
 use style::{BOLD, ERROR, HINT, Painter, WARNING};
+use table::Table;
 
 /// Where and how this run prints.
 #[derive(Clone, Debug)]
@@ -54,6 +57,15 @@ pub(crate) struct Output {
 /// The rows that are kept free below an answer: for the next prompt, which often has
 /// two lines.
 const PROMPT: usize = 2;
+
+/// How a moment is written in full.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum When {
+    /// With its time.
+    Moment,
+    /// Its date alone.
+    Day,
+}
 
 /// How much to print beside the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -148,6 +160,17 @@ impl Output {
         }
     }
 
+    /// Renders a moment: on a terminal by how long ago it was, which needs no time zone,
+    /// otherwise in full.
+    pub(crate) fn when(&self, at: Timestamp, now: Timestamp, otherwise: When) -> String {
+        let whole = || kodiak::date::format(at);
+        match otherwise {
+            _ if !self.says_everything() => phrases::relative(at, now),
+            When::Moment => whole(),
+            When::Day => whole().chars().take(10).collect(),
+        }
+    }
+
     /// Reports whether facts are printed that do not change what a person does next:
     /// they are for programs and for those who ask.
     pub(crate) fn says_everything(&self) -> bool {
@@ -175,11 +198,13 @@ impl Output {
         })
     }
 
-    /// Prints rows as aligned columns, the first row as headings.
-    pub(crate) fn table(&self, rows: &[Vec<String>]) -> anyhow::Result<()> {
-        let text = phrases::table(rows);
-        let (first, rest) = text.split_once('\n').unwrap_or((&text, ""));
-        self.answer(&format!("{}\n{rest}", heading(self.answer, first)))
+    /// Prints a table. On a terminal it is as wide as that at most, unless `--verbose`
+    /// asks for everything.
+    pub(crate) fn table(&self, table: &Table) -> anyhow::Result<()> {
+        let limit = (!self.says_everything()).then(|| self.width());
+        let (heading, rows) = table.render(limit);
+        let heading = self.answer.paint(BOLD, heading.trim_end());
+        self.answer(&format!("{heading}\n{rows}"))
     }
 
     /// Prints the answer as JSON: on a terminal indented and with everything escaped

@@ -5,7 +5,6 @@ use std::time::Duration;
 use kodiak::Timestamp;
 use kodiak::sync::Changes;
 use serde::Serialize;
-use unicode_width::UnicodeWidthStr;
 
 /// Renders a count: `1 note`, `42 notes`.
 pub(crate) fn counted(number: u64, thing: &str) -> String {
@@ -132,28 +131,6 @@ pub(crate) fn shortened(text: &str) -> String {
     }
 }
 
-/// Renders rows as columns, two spaces apart. The last column is not padded.
-pub(crate) fn table(rows: &[Vec<String>]) -> String {
-    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let widest = |column: usize| {
-        let cells = rows.iter().filter_map(|row| row.get(column));
-        cells.map(|cell| cell.width()).max().unwrap_or(0)
-    };
-    let widths: Vec<usize> = (0..columns).map(widest).collect();
-    let mut text = String::new();
-    for row in rows {
-        for (column, cell) in row.iter().enumerate() {
-            text.push_str(cell);
-            if column + 1 < row.len() {
-                let gap = widths[column].saturating_sub(cell.width()) + 2;
-                text.extend(std::iter::repeat_n(' ', gap));
-            }
-        }
-        text.push('\n');
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -219,17 +196,6 @@ mod tests {
         assert_eq!(relative(now - 120, now), "2 minutes ago");
         assert_eq!(relative(now + 120, now), "in 2 minutes");
         assert_eq!(relative(now + 5, now), "just now");
-    }
-
-    #[test]
-    fn columns_line_up_whatever_the_script() {
-        // The last is an a and a combining diaeresis: one column, two characters.
-        let rows = [["name", "x"], ["笔记", "y"], ["ä", "z"], ["a\u{308}", "z"]];
-        let rows: Vec<Vec<String>> = rows
-            .iter()
-            .map(|row| row.map(str::to_owned).to_vec())
-            .collect();
-        assert_eq!(table(&rows), "name  x\n笔记  y\nä     z\na\u{308}     z\n");
     }
 
     #[test]

@@ -27,6 +27,11 @@ impl Painter {
         Self { styled }
     }
 
+    /// Reports whether styles are turned on.
+    pub(crate) fn is_styled(self) -> bool {
+        self.styled
+    }
+
     pub(crate) fn paint(self, style: Style, text: &str) -> String {
         if self.styled && !text.is_empty() {
             format!("{style}{text}{style:#}")

@@ -14,11 +14,14 @@ use crate::context::Context;
 use crate::failure::refusal;
 use crate::output::escape::escaped;
 use crate::output::phrases::ago;
+use crate::output::table::{Step, Table};
 use crate::pages::{Desk, work};
 use crate::projects;
 
 /// The number of characters of a text without a title that are shown.
 const SHOWN: usize = 100;
+/// What a narrow terminal does without.
+const STEPS: [Step; 2] = [Step::Cut("what", 20), Step::Drop("kind")];
 
 pub(super) fn run(verb: &MemoryVerb, context: &Context<'_>) -> anyhow::Result<Outcome> {
     match verb {
@@ -42,11 +45,7 @@ fn list(arguments: &ListMemoriesArguments, context: &Context<'_>) -> anyhow::Res
         return Ok(Outcome::Done);
     }
     let now = kodiak::date::now();
-    let mut rows = vec![
-        ["id", "written", "kind", "what"]
-            .map(str::to_owned)
-            .to_vec(),
-    ];
+    let mut table = Table::new(["id", "written", "kind", "what"], &STEPS);
     for entry in &entries {
         let written = kodiak::date::parse(entry.written_at());
         let mut what = escaped(named(&entry.title, &entry.summary)).into_owned();
@@ -56,14 +55,14 @@ fn list(arguments: &ListMemoriesArguments, context: &Context<'_>) -> anyhow::Res
         if let Some(newer) = &entry.superseded_by {
             what.push_str(&format!("  (superseded by {newer})"));
         }
-        rows.push(vec![
+        table.push(vec![
             entry.id.clone(),
             written.map_or_else(String::new, |then| ago(then, now)),
             escaped(&entry.kind).into_owned(),
             what,
         ]);
     }
-    output.table(&rows)?;
+    output.table(&table)?;
     Ok(Outcome::Done)
 }
 
@@ -167,20 +166,16 @@ fn list_trash(arguments: &ListMemoriesArguments, context: &Context<'_>) -> anyho
         return Ok(Outcome::Done);
     }
     let now = kodiak::date::now();
-    let mut rows = vec![
-        ["name", "deleted", "kind", "what"]
-            .map(str::to_owned)
-            .to_vec(),
-    ];
+    let mut table = Table::new(["name", "deleted", "kind", "what"], &STEPS);
     for one in &trash {
-        rows.push(vec![
+        table.push(vec![
             escaped(&one.document.key).into_owned(),
             one.file.deleted_at.map_or(String::new(), |at| ago(at, now)),
             escaped(&one.document.kind).into_owned(),
             escaped(&title(one)).into_owned(),
         ]);
     }
-    output.table(&rows)?;
+    output.table(&table)?;
     output.hint("`kodiak memory restore NAME` puts one back");
     Ok(Outcome::Done)
 }

@@ -19,6 +19,7 @@ use crate::failure::refusal;
 use crate::models::{self, about_folder};
 use crate::output::escape::escaped;
 use crate::output::phrases::size;
+use crate::output::table::{Step, Table};
 use crate::registry::existing_folder;
 use crate::usual;
 
@@ -144,6 +145,18 @@ fn list(arguments: &JsonArguments, context: &Context<'_>, cache: &Path) -> anyho
         context.output.json(&listed)?;
         return Ok(Outcome::Done);
     }
+    let steps = [
+        Step::Drop("folder"),
+        Step::Drop("revision"),
+        Step::Drop("licence"),
+        Step::Drop("dimensions"),
+        Step::Drop("ms/text"),
+        Step::Cut("good for", 30),
+        Step::Drop("languages"),
+        Step::Cut("good for", 16),
+        Step::Drop("good for"),
+        Step::Cut("name", 16),
+    ];
     let headings = [
         "name",
         "state",
@@ -156,7 +169,7 @@ fn list(arguments: &JsonArguments, context: &Context<'_>, cache: &Path) -> anyho
         "good for",
         "folder",
     ];
-    let mut rows = vec![headings.map(str::to_owned).to_vec()];
+    let mut table = Table::new(headings, &steps);
     for model in &listed {
         let state = match (model.in_use, model.installed) {
             (true, true) => "in use",
@@ -166,7 +179,7 @@ fn list(arguments: &JsonArguments, context: &Context<'_>, cache: &Path) -> anyho
             (false, false) => "not installed",
         };
         let folder = model.folder.as_deref().unwrap_or(Path::new("-"));
-        rows.push(vec![
+        table.push(vec![
             model.name.clone(),
             state.to_owned(),
             model.revision.clone().unwrap_or_else(dash),
@@ -179,7 +192,7 @@ fn list(arguments: &JsonArguments, context: &Context<'_>, cache: &Path) -> anyho
             escaped(&folder.to_string_lossy()).into_owned(),
         ]);
     }
-    context.output.table(&rows)?;
+    context.output.table(&table)?;
     match in_use.as_deref() {
         None => context
             .output

@@ -22,6 +22,7 @@ use crate::editor;
 use crate::failure::refusal;
 use crate::output::escape::escaped;
 use crate::output::phrases::ago;
+use crate::output::table::{Step, Table};
 use crate::pages::{self, Desk, work};
 use crate::registry;
 
@@ -338,10 +339,16 @@ fn list(arguments: &ListPagesArguments, context: &Context<'_>) -> anyhow::Result
         return Ok(Outcome::Done);
     }
     let now = kodiak::date::now();
-    let heading = ["id", "changed", "title", "path", "tags"];
-    let mut rows = vec![heading.map(str::to_owned).to_vec()];
+    let steps = [
+        Step::Cut("tags", 12),
+        Step::Cut("title", 24),
+        Step::Drop("tags"),
+        Step::Drop("changed"),
+        Step::Cut("title", 12),
+    ];
+    let mut table = Table::new(["id", "changed", "title", "path", "tags"], &steps);
     for page in &pages {
-        rows.push(vec![
+        table.push(vec![
             page.id.clone(),
             kodiak::date::parse(&page.updated_at).map_or_else(String::new, |then| ago(then, now)),
             escaped(&page.title).into_owned(),
@@ -349,7 +356,7 @@ fn list(arguments: &ListPagesArguments, context: &Context<'_>) -> anyhow::Result
             escaped(&page.tags.join(", ")).into_owned(),
         ]);
     }
-    context.output.table(&rows)?;
+    context.output.table(&table)?;
     Ok(Outcome::Done)
 }
 
@@ -391,14 +398,15 @@ fn list_trash(arguments: &ListPagesArguments, context: &Context<'_>) -> anyhow::
         return Ok(Outcome::Done);
     }
     let now = kodiak::date::now();
-    let mut rows = vec![["deleted", "title", "path"].map(str::to_owned).to_vec()];
+    let steps = [Step::Cut("title", 20), Step::Drop("deleted")];
+    let mut table = Table::new(["deleted", "title", "path"], &steps);
     for (source, one) in &trash {
-        rows.push(vec![
+        table.push(vec![
             one.deleted_at.map_or(String::new(), |at| ago(at, now)),
             escaped(&one.title).into_owned(),
             escaped(&format!("{source}/{}", one.name)).into_owned(),
         ]);
     }
-    context.output.table(&rows)?;
+    context.output.table(&table)?;
     Ok(Outcome::Done)
 }

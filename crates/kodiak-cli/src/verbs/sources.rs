@@ -15,6 +15,8 @@ use crate::context::Context;
 use crate::failure;
 use crate::output::escape::escaped;
 use crate::output::phrases::ago;
+use crate::output::table::{Step, Table};
+use crate::places::{Places, Reader};
 
 /// A source as `--json` prints it.
 #[derive(Debug, Serialize)]
@@ -56,19 +58,28 @@ pub(super) fn run(arguments: &SourcesArguments, context: &Context<'_>) -> anyhow
         context.output.hint("run `kodiak add FOLDER`");
         return Ok(Outcome::Done);
     }
-    let mut rows = vec![
-        ["name", "kind", "notes", "indexed", "path"]
-            .map(str::to_owned)
-            .to_vec(),
+    let steps = [
+        Step::Cut("path", 30),
+        Step::Drop("kind"),
+        Step::Cut("path", 16),
+        Step::Drop("indexed"),
+        Step::Cut("name", 12),
     ];
+    let mut table = Table::new(["name", "kind", "notes", "indexed", "path"], &steps);
+    let config = context.config()?;
+    let for_person = context.output.reader() == Reader::Person;
+    let places = for_person.then(|| Places::new(&config));
     for source in &listed {
         let problem = match &source.error {
             _ if !source.exists => "  (missing)".to_owned(),
             Some(error) => format!("  ({})", escaped(error)),
             None => String::new(),
         };
-        let path = source.path.to_string_lossy();
-        rows.push(vec![
+        let path = match &places {
+            Some(places) => places.shown_folder(&source.path),
+            None => source.path.to_string_lossy().into_owned(),
+        };
+        table.push(vec![
             escaped(&source.name).into_owned(),
             if source.writable {
                 format!("{}, writable", source.kind)
@@ -80,7 +91,7 @@ pub(super) fn run(arguments: &SourcesArguments, context: &Context<'_>) -> anyhow
             format!("{}{problem}", escaped(&path)),
         ]);
     }
-    context.output.table(&rows)?;
+    context.output.table(&table)?;
     Ok(Outcome::Done)
 }
 

@@ -5,7 +5,7 @@ mod meaning;
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use kodiak::Timestamp;
 use kodiak::access::Guard;
@@ -20,6 +20,7 @@ use crate::failure;
 use crate::output::escape::escaped;
 use crate::output::phrases::{Counts, ago, counted, secrets_left_out, size};
 use crate::output::{Output, heading};
+use crate::places::{Places, Reader};
 use crate::visits::{self, Usage};
 use meaning::Embeddings;
 
@@ -87,7 +88,9 @@ pub(super) fn run(arguments: &StatusArguments, context: &Context<'_>) -> anyhow:
     if arguments.embeddings {
         context.output.answer(&status.embeddings.render())?;
     } else {
-        context.output.answer(&render(&status, context.output))?;
+        context
+            .output
+            .answer(&render(&status, &config, context.output))?;
     }
     if !status.exists {
         context.output.hint(if config.sources.is_empty() {
@@ -205,10 +208,25 @@ fn grouped(files: &[(String, String)]) -> Vec<LeftOut> {
     groups
 }
 
-fn render(status: &Status, output: &Output) -> String {
+fn render(status: &Status, config: &Config, output: &Output) -> String {
     let mut text = String::new();
-    let index = status.index.to_string_lossy();
+    let places = Places::new(config);
+    let shown = |path: &Path| match output.reader() {
+        Reader::Person => places.shown_folder(path),
+        Reader::Program => path.to_string_lossy().into_owned(),
+    };
+    let index = shown(&status.index);
     let _ = match status.format {
+        // People have no use for the format.
+        Some(_) if !output.says_everything() => writeln!(
+            text,
+            "{}, {}\n{}\nindex: {} ({})",
+            counted(status.documents, "note"),
+            counted(status.words, "distinct word"),
+            status.embeddings.line(),
+            escaped(&index),
+            size(status.bytes),
+        ),
         Some(format) => writeln!(
             text,
             "index: {} ({}, format {format})\n{}, {}\n{}",
@@ -227,7 +245,7 @@ fn render(status: &Status, output: &Output) -> String {
             format!("indexed {}", ago(at, now))
         });
         let documents = counted(source.documents, "note");
-        let path = source.path.to_string_lossy();
+        let path = shown(&source.path);
         let what = source.what();
         let _ = writeln!(
             text,

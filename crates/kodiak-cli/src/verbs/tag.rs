@@ -10,6 +10,7 @@ use super::Outcome;
 use crate::arguments::{ListTagsArguments, RenameTagArguments, TagNoteArguments, TagVerb};
 use crate::context::Context;
 use crate::output::escape::escaped;
+use crate::output::table::{Step, Table};
 use crate::pages::{self, Desk, report_renaming, work};
 use crate::registry;
 
@@ -53,14 +54,14 @@ fn list(arguments: &ListTagsArguments, context: &Context<'_>) -> anyhow::Result<
         context.output.notice("no note has a tag");
         return Ok(Outcome::Done);
     }
-    let mut rows = vec![["tag", "notes"].map(str::to_owned).to_vec()];
+    let mut table = Table::new(["tag", "notes"], &[Step::Cut("tag", 12)]);
     for one in &tags {
-        rows.push(vec![
+        table.push(vec![
             format!("#{}", escaped(&one.tag)),
             one.documents.to_string(),
         ]);
     }
-    context.output.table(&rows)?;
+    context.output.table(&table)?;
     Ok(Outcome::Done)
 }
 

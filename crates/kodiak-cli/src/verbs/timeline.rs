@@ -1,5 +1,6 @@
 //! `kodiak timeline`: lists what was learned when.
 
+use kodiak::Timestamp;
 use kodiak::access::Guard;
 use kodiak::engine::Ask;
 use kodiak_memory::{Memories, TimelineEntry, TimelineRequest};
@@ -10,6 +11,8 @@ use crate::assemble::Purpose;
 use crate::context::{Context, explain_missing_index};
 use crate::output::escape::escaped;
 use crate::output::phrases::counted;
+use crate::output::table::{Step, Table};
+use crate::output::{Output, When};
 use crate::projects;
 
 pub(super) fn run(arguments: &TimelineArguments, context: &Context<'_>) -> anyhow::Result<Outcome> {
@@ -35,24 +38,37 @@ pub(super) fn run(arguments: &TimelineArguments, context: &Context<'_>) -> anyho
     } else if timeline.entries.is_empty() {
         output.notice("nothing was remembered then");
     } else {
-        let mut rows = vec![
-            ["id", "written", "kind", "tokens", "what", "tags"]
-                .map(str::to_owned)
-                .to_vec(),
+        let steps = [
+            Step::Drop("tokens"),
+            Step::Cut("tags", 12),
+            Step::Cut("what", 40),
+            Step::Drop("tags"),
+            Step::Cut("what", 20),
+            Step::Drop("kind"),
+            Step::Cut("what", 8),
         ];
-        rows.extend(timeline.entries.iter().map(row));
-        output.table(&rows)?;
-        output.notice(&format!(
-            "{}, about {}",
-            match timeline.entries.len() {
-                1 => "1 entry".to_owned(),
-                many => format!("{many} entries"),
-            },
-            counted(timeline.tokens as u64, "token")
-        ));
+        let headings = ["id", "written", "kind", "tokens", "what", "tags"];
+        let mut table = Table::new(headings, &steps);
+        let now = kodiak::date::now();
+        for entry in &timeline.entries {
+            table.push(row(entry, now, output));
+        }
+        output.table(&table)?;
+        if output.says_everything() {
+            output.notice(&format!(
+                "{}, about {}",
+                match timeline.entries.len() {
+                    1 => "1 entry".to_owned(),
+                    many => format!("{many} entries"),
+                },
+                counted(timeline.tokens as u64, "token")
+            ));
+        }
     }
-    for reason in &timeline.completeness.0 {
-        output.notice(&reason.to_string());
+    if timeline.entries.is_empty() || output.says_everything() {
+        for reason in &timeline.completeness.0 {
+            output.notice(&reason.to_string());
+        }
     }
     Ok(Outcome::Done)
 }
@@ -71,7 +87,12 @@ pub(super) fn ask(chosen: &ChooseArguments) -> Ask {
     }
 }
 
-fn row(entry: &TimelineEntry) -> Vec<String> {
+fn row(entry: &TimelineEntry, now: Timestamp, output: &Output) -> Vec<String> {
+    let written = entry.written_at();
+    let written = match kodiak::date::parse(written) {
+        Some(at) => output.when(at, now, When::Moment),
+        None => written.to_owned(),
+    };
     let mark = if entry.anchor { "> " } else { "" };
     let mut label = match &entry.superseded_by {
         Some(newer) => format!("  (superseded by {newer})"),
@@ -82,7 +103,7 @@ fn row(entry: &TimelineEntry) -> Vec<String> {
     }
     vec![
         entry.id.clone(),
-        entry.written_at().to_owned(),
+        written,
         escaped(&entry.kind).into_owned(),
         entry.tokens.to_string(),
         format!("{mark}{}{label}", escaped(&entry.summary)),

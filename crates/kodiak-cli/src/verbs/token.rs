@@ -13,7 +13,9 @@ use crate::assemble::{Purpose, holder};
 use crate::context::Context;
 use crate::failure::refusal;
 use crate::nearest::nearest;
+use crate::output::When;
 use crate::output::escape::escaped;
+use crate::output::table::{Step, Table};
 use crate::{paths, projects, registry};
 
 /// The longest name of a token, in characters.
@@ -161,15 +163,18 @@ fn list(arguments: &ListTokensArguments, context: &Context<'_>) -> anyhow::Resul
             .hint("run `kodiak token create NAME` to make one");
         return Ok(Outcome::Done);
     }
-    let mut rows = vec![
-        ["name", "may", "sources", "project", "made", "expires"]
-            .map(str::to_owned)
-            .to_vec(),
+    let steps = [
+        Step::Drop("made"),
+        Step::Cut("project", 12),
+        Step::Cut("sources", 12),
+        Step::Cut("name", 12),
     ];
+    let headings = ["name", "may", "sources", "project", "made", "expires"];
+    let mut table = Table::new(headings, &steps);
     for token in tokens.iter() {
-        let day = |at: Timestamp| kodiak::date::format(at)[..10].to_owned();
+        let day = |at: Timestamp| context.output.when(at, now, When::Day);
         let grant = &token.grant;
-        rows.push(vec![
+        table.push(vec![
             escaped(&token.name).into_owned(),
             if grant.write { "read, write" } else { "read" }.to_owned(),
             match grant.sources.as_slice() {
@@ -188,7 +193,7 @@ fn list(arguments: &ListTokensArguments, context: &Context<'_>) -> anyhow::Resul
             },
         ]);
     }
-    context.output.table(&rows)?;
+    context.output.table(&table)?;
     Ok(Outcome::Done)
 }
 

@@ -10,9 +10,9 @@ use kodiak::search::{Found, TurnDetails};
 use kodiak::store::StoredDocument;
 use serde::Serialize;
 
-use crate::output::Output;
 use crate::output::escape::{escaped, escaped_lines};
 use crate::output::style::{BOLD, DIM};
+use crate::output::{Output, When};
 
 /// What JSON says beyond the note itself.
 #[derive(Debug, Default, Serialize)]
@@ -84,8 +84,14 @@ impl Around {
             document.created_at.map(kodiak::date::format),
         );
         let mut all = String::new();
+        let now = kodiak::date::now();
         let mut one = |id: &str, author: Option<&str>, at: Option<&str>, text: &str, main: bool| {
-            let facts: Vec<&str> = author.into_iter().chain(at).chain([id]).collect();
+            let at = at.map(|at| match kodiak::date::parse(at) {
+                Some(at) => output.when(at, now, When::Moment),
+                None => at.to_owned(),
+            });
+            let facts = author.into_iter().chain(at.as_deref()).chain([id]);
+            let facts: Vec<&str> = facts.collect();
             let line = format!("── {} ──", escaped(&facts.join(", ")));
             let style = if main { BOLD } else { DIM };
             let _ = writeln!(all, "{}", output.painter().paint(style, &line));

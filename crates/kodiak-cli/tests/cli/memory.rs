@@ -104,7 +104,7 @@ fn what_is_remembered_is_listed_found_and_forgotten() {
     --- stdout
     id      written               kind      tokens  what                                                                                             tags
     04243e  2026-01-10T00:00:00Z  decision  12      The API allows 100 requests a minute.  (superseded by f1914e)                                    api
-    f1914e  2026-03-10T00:00:00Z  memory    12      The API allows 200 requests a minute.  (corrects 04243e: The API allows 100 requests a minute.)  
+    f1914e  2026-03-10T00:00:00Z  memory    12      The API allows 200 requests a minute.  (corrects 04243e: The API allows 100 requests a minute.)
     --- stderr
     2 entries, about 65 tokens
     ");
