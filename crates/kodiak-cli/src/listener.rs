@@ -1,5 +1,6 @@
 //! Reports what the engine does while it works.
 
+use std::fmt::Write;
 use std::sync::{Mutex, PoisonError};
 
 use kodiak::Error;
@@ -181,6 +182,21 @@ pub(crate) fn print_summary(output: &Output, source: &str, location: &str, repor
     if report.seen == 0 {
         output.warning(&format!("no notes found in {location}"));
     }
+}
+
+/// Renders what the first sync of a source has found: `added ~/notes as 'notes': 42 notes`.
+pub(crate) fn added(name: &str, from: Option<&str>, report: &Report) -> String {
+    let mut text = match from {
+        Some(folder) => format!("added {folder} as '{name}'"),
+        None => format!("added {name}"),
+    };
+    let notes = counted(report.documents as u64, "note");
+    let _ = write!(text, ": {notes}");
+    if report.skipped > 0 {
+        let files = counted(report.skipped as u64, "file");
+        let _ = write!(text, ", {files} skipped (`kodiak status` says why)");
+    }
+    text
 }
 
 /// Renders how a sync ended: `journal: 42 notes (40 added, 2 updated)`.

@@ -16,6 +16,7 @@ use crate::context::Context;
 use crate::failure::refusal;
 use crate::interrupt::Working;
 use crate::listener::{self, Listener, Summaries};
+use crate::places::Places;
 use crate::registry;
 
 /// A source to register.
@@ -87,7 +88,15 @@ pub(crate) fn register(
         Err(error) if is_new => return Err(unregister(context, &source, existed, error)),
         Err(error) => return Err(error),
     };
-    if is_new {
+    let is_brief = is_new && !output.says_everything();
+    if is_brief {
+        // A folder of transcripts is one of several, which are named already.
+        let from = (source.kind != Kind::Transcripts)
+            .then(|| Places::new(&config).shown_folder(&source.path));
+        for (name, report) in &report.synced {
+            output.notice(&listener::added(name, from.as_deref(), report));
+        }
+    } else if is_new {
         let path = source.path.display();
         output.notice(&format!("added {path} as '{}'", source.name));
     } else {
@@ -102,7 +111,7 @@ pub(crate) fn register(
         output.notice(&format!("'{}' can be written to", source.name));
     }
     let location = source.path.display().to_string();
-    for (name, report) in &report.synced {
+    for (name, report) in report.synced.iter().filter(|_| !is_brief) {
         listener::print_summary(output, name, &location, report);
     }
     Ok(source)

@@ -8,10 +8,11 @@ use kodiak_sessions::transcripts::Agent;
 
 use crate::arguments::AddArguments;
 use crate::assemble::Purpose;
-use crate::config::{Kind, RegisteredSource, TranscriptSettings};
+use crate::config::{Config, Kind, RegisteredSource, TranscriptSettings};
 use crate::context::Context;
 use crate::failure::refusal;
 use crate::output::phrases::{counted, size};
+use crate::places::Places;
 use crate::registration::{Wanted, register};
 use crate::{paths, sessions};
 
@@ -43,8 +44,12 @@ pub(crate) fn add(
             "name the agent as well: --transcripts=AGENT",
         ));
     }
-    for place in &places {
-        announce(context, place)?;
+    if context.output.says_everything() {
+        for place in &places {
+            announce(context, place)?;
+        }
+    } else {
+        announce_all(context, &places)?;
     }
     for place in places {
         let usual = Some(place.name).filter(|_| arguments.path.is_none());
@@ -164,9 +169,8 @@ fn owner(path: &Path) -> Option<Agent> {
         .map(|(_, agent)| agent)
 }
 
-/// Says what will be read and kept, before that happens.
-fn announce(context: &Context<'_>, place: &Place) -> anyhow::Result<()> {
-    let config = context.config()?;
+/// Returns the number of sessions in a place and their size.
+fn extent(config: &Config, place: &Place) -> anyhow::Result<(usize, u64)> {
     let source = RegisteredSource {
         name: place.name.to_owned(),
         kind: Kind::Transcripts,
@@ -175,7 +179,38 @@ fn announce(context: &Context<'_>, place: &Place) -> anyhow::Result<()> {
         writable: false,
         transcripts: Some(place.settings.clone()),
     };
-    let (sessions, bytes) = sessions::extent(&config, &source)?;
+    Ok(sessions::extent(config, &source)?)
+}
+
+/// Says in a few lines what will be read and kept of all places, before that happens.
+fn announce_all(context: &Context<'_>, places: &[Place]) -> anyhow::Result<()> {
+    let config = context.config()?;
+    let mut all = 0;
+    let mut parts = Vec::with_capacity(places.len());
+    for place in places {
+        let (sessions, bytes) = extent(&config, place)?;
+        all += bytes;
+        let sessions = counted(sessions as u64, "session");
+        let (agent, bytes) = (&place.settings.agent, size(bytes));
+        parts.push(format!("{sessions} of {agent} ({bytes})"));
+    }
+    let output = context.output;
+    output.notice(&format!("reading {}", parts.join(", ")));
+    if places.iter().any(|place| place.settings.keep) {
+        let folder = Places::new(&config).shown_folder(&config.kept_transcripts());
+        let bytes = size(all / COPY);
+        output.notice(&format!(
+            "keeping a copy without secrets (about {bytes}) in {folder}"
+        ));
+        output.hint("--no-keep keeps none");
+    }
+    Ok(())
+}
+
+/// Says what will be read and kept of a place, before that happens.
+fn announce(context: &Context<'_>, place: &Place) -> anyhow::Result<()> {
+    let config = context.config()?;
+    let (sessions, bytes) = extent(&config, place)?;
     let output = context.output;
     let what = format!(
         "{}: {} in {} ({})",
