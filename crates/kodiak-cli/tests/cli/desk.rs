@@ -185,11 +185,16 @@ impl Desk {
         self.finish(&mut self.command(arguments))
     }
 
-    pub(crate) fn finish(&self, command: &mut Command) -> Run {
-        // A file that was written just now is read once more by the next run.
+    /// Waits until the versions of all files can be trusted. A file that was written
+    /// just now would be read once more by the next run.
+    pub(crate) fn settle(&self) {
         if let Some(written) = self.written.lock().unwrap().take() {
             std::thread::sleep(TRUSTED_AGE.saturating_sub(written.elapsed()));
         }
+    }
+
+    pub(crate) fn finish(&self, command: &mut Command) -> Run {
+        self.settle();
         let output = command.output().unwrap();
         Run {
             code: output.status.code(),
@@ -255,7 +260,7 @@ impl fmt::Display for Run {
     }
 }
 
-fn redacted(text: &str, root: &Path) -> String {
+pub(crate) fn redacted(text: &str, root: &Path) -> String {
     let mut text = text.replace(root.to_str().unwrap(), "[DESK]");
     for (before, after, with) in [
         ("\"took_ms\":", ",", "[MS]"),
@@ -272,7 +277,7 @@ fn redacted(text: &str, root: &Path) -> String {
     text
 }
 
-fn replaced_between(text: &str, before: &str, after: &str, with: &str) -> String {
+pub(crate) fn replaced_between(text: &str, before: &str, after: &str, with: &str) -> String {
     let mut result = String::new();
     let mut rest = text;
     while let Some(start) = rest.find(before) {

@@ -55,6 +55,10 @@ mod refresh;
 mod relevance;
 mod repair;
 mod rerank;
+#[cfg(unix)]
+mod screen;
+#[cfg(unix)]
+mod screens;
 mod search;
 mod secrets;
 mod servers;

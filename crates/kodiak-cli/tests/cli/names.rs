@@ -19,6 +19,9 @@ fn a_name_means_the_same_note_in_every_verb() {
     );
     desk.write("notes/other.md", "# Other\n\nsix bears and a cave\n");
     desk.write("notes/third.md", "# Third\n\nno bears in any cave\n");
+    // The home folder has another way to the notes.
+    std::fs::create_dir_all(desk.path("home")).unwrap();
+    std::os::unix::fs::symlink(desk.path("notes"), desk.path("home/brain")).unwrap();
     desk.ok(&["add", "notes", "--name", "brain", "--writable"]);
     let id = desk.json(&["get", "--json", "brain/sub/deep.md"])["id"].clone();
     let id = id.as_str().unwrap();
@@ -38,6 +41,8 @@ fn a_name_means_the_same_note_in_every_verb() {
         "notes/sub/deep.md",
         "./notes/sub/deep.md",
         file.to_str().unwrap(),
+        // As a hit is shown in another folder, in quotes.
+        "~/brain/sub/deep.md",
     ] {
         for (verb, expected) in [
             (vec!["get", name], "four bears"),
