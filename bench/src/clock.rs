@@ -89,7 +89,7 @@ pub(crate) fn run_command(command: &mut Command, watch_memory: bool) -> Result<R
 
 /// Returns the CPU time of all processes that this one started and that have
 /// ended.
-fn children_cpu() -> Option<Duration> {
+pub(crate) fn children_cpu() -> Option<Duration> {
     /// The ticks per second in which Linux counts, whatever the kernel's own clock.
     const TICKS_PER_SECOND: u64 = 100;
     let stat = std::fs::read_to_string("/proc/self/stat").ok()?;

@@ -8,6 +8,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, ensure};
 use fastrand::Rng;
 
+use crate::clock::children_cpu;
 use crate::report::{Report, median};
 use crate::zipf::Generator;
 
@@ -60,6 +61,8 @@ struct Place {
 /// The parts of an answer that are measured.
 struct Searched {
     found: usize,
+    /// The paths of the hits.
+    paths: Vec<String>,
     complete: bool,
     milliseconds: f64,
 }
@@ -125,11 +128,29 @@ impl Place {
         let answer: serde_json::Value = serde_json::from_slice(&output.stdout)
             .context("could not understand the program's answer")?;
         let hits = answer["hits"].as_array().context("no hits")?;
+        let paths = hits.iter().filter_map(|hit| hit["file"].as_str());
         Ok(Searched {
             found: hits.len(),
+            paths: paths.map(str::to_owned).collect(),
             complete: answer["complete"].as_bool().context("no complete")?,
             milliseconds,
         })
+    }
+
+    /// Edits a note in place so that it is the best for a word that other notes have
+    /// too. Returns how many searches for it did not find that.
+    fn searches_until_found(&self, word: &str, random: &mut Rng) -> Result<usize> {
+        let path = &self.notes[random.usize(..self.notes.len())];
+        std::fs::write(path, format!("# {word}\n\n{word} {word}\n"))?;
+        let path = path.to_string_lossy();
+        for missed in 0..=self.notes.len() {
+            let searched = self.search(word, &["--limit", "50"])?;
+            if searched.paths.iter().any(|found| *found == path) {
+                return Ok(missed);
+            }
+            ensure!(!searched.complete, "complete and wrong");
+        }
+        anyhow::bail!("{path} was not found");
     }
 
     /// Makes a change. Returns the word to search for and the right number of
@@ -190,21 +211,70 @@ pub(crate) fn measure(options: &Options, report: &mut Report) -> Result<()> {
 
     // Every version can be trusted from here on.
     place.command("index").output()?;
+    measure_known_words(&place, options, &mut random, report)?;
+    place.command("index").output()?;
+    measure_cost(&place, options, report)
+}
+
+/// Measures how many searches it takes to find an edit in place by a word that other
+/// notes have too.
+fn measure_known_words(
+    place: &Place,
+    options: &Options,
+    random: &mut Rng,
+    report: &mut Report,
+) -> Result<()> {
+    let mut generator = Generator::new(SEED);
+    let mut missed = Vec::new();
+    for _ in 0..options.runs {
+        let word = generator.words(1);
+        missed.push(place.searches_until_found(&word, random)?);
+    }
+    let at_once = missed.iter().filter(|missed| **missed == 0).count();
+    let most = missed.iter().max().copied().unwrap_or_default();
+    let detail = format!("of {} at once; the last after {most} others", options.runs);
+    let name = "edited in place, found by a word of other notes";
+    report.add(name, at_once as f64, "", detail);
+    Ok(())
+}
+
+/// Measures what looking for changes costs where nothing changed.
+fn measure_cost(place: &Place, options: &Options, report: &mut Report) -> Result<()> {
     let (mut off, mut on, mut complete) = (Vec::new(), Vec::new(), 0);
+    let (mut off_cpu, mut on_cpu) = (0.0, 0.0);
     let mut generator = Generator::new(SEED);
     for _ in 0..options.runs {
         let query = generator.words(2);
         // In turns, so that both meet the same machine.
-        off.push(place.search(&query, &["--no-refresh"])?.milliseconds);
-        let searched = place.search(&query, &[])?;
+        let (searched, used) = with_cpu(|| place.search(&query, &["--no-refresh"]));
+        off.push(searched?.milliseconds);
+        off_cpu += used;
+        let (searched, used) = with_cpu(|| place.search(&query, &[]));
+        let searched = searched?;
         on.push(searched.milliseconds);
+        on_cpu += used;
         complete += usize::from(searched.complete);
     }
+    let runs = options.runs as f64;
     let detail = format!("wall, new process, median of {}", options.runs);
     let (off, on) = (median(off), median(on));
     report.add("cold search, not refreshed", off, "ms", detail.as_str());
     let detail = format!("{detail}; {complete} complete");
     report.add("cold search, nothing changed", on, "ms", detail);
     report.add("cost of looking for changes", on - off, "ms", "");
+    let detail = format!("mean of {}", options.runs);
+    let (off, on) = (off_cpu / runs, on_cpu / runs);
+    report.add("CPU, not refreshed", off, "ms", detail.as_str());
+    report.add("CPU, nothing changed", on, "ms", detail);
     Ok(())
+}
+
+/// Returns the milliseconds of CPU time of the programs that `run` started. They are
+/// counted in hundredths of a second, so only the sum of many is exact.
+fn with_cpu<T>(run: impl FnOnce() -> T) -> (T, f64) {
+    let before = children_cpu();
+    let result = run();
+    let used = children_cpu().zip(before);
+    let used = used.map_or(0.0, |(after, before)| (after - before).as_secs_f64() * 1e3);
+    (result, used)
 }
