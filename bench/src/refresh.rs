@@ -17,6 +17,8 @@ const PER_FOLDER: usize = 50;
 /// The number of folders in one folder.
 const FOLDERS: usize = 20;
 const SEED: u64 = 11;
+/// The number of searches after which an edit in place counts as lost.
+const MOST_SEARCHES: usize = 1_000;
 
 /// What to measure.
 #[derive(Debug, clap::Args)]
@@ -141,10 +143,12 @@ impl Place {
     /// too. Returns how many searches for it did not find that.
     fn searches_until_found(&self, word: &str, random: &mut Rng) -> Result<usize> {
         let path = &self.notes[random.usize(..self.notes.len())];
-        std::fs::write(path, format!("# {word}\n\n{word} {word}\n"))?;
+        // Not a copy of another one.
+        let number = random.usize(..usize::MAX);
+        std::fs::write(path, format!("# {word}\n\n{word} {number}\n"))?;
         let path = path.to_string_lossy();
-        for missed in 0..=self.notes.len() {
-            let searched = self.search(word, &["--limit", "50"])?;
+        for missed in 0..MOST_SEARCHES {
+            let searched = self.search(word, &["--limit", "200"])?;
             if searched.paths.iter().any(|found| *found == path) {
                 return Ok(missed);
             }
