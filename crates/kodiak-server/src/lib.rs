@@ -8,8 +8,7 @@
 //!   nothing of the protocol;
 //! * `server` decides which tools, resources and documents exist for a caller;
 //! * `ask` reads what callers mean;
-//! * `answer` and `budget` word answers within a number of tokens, and `frame`
-//!   keeps what documents say apart from what the tool says;
+//! * `answer` words answers within a number of tokens, with what documents say framed;
 //! * `upkeep` keeps the index up to date in the background;
 //! * `news` tells those who asked what happens meanwhile;
 //! * `mcp` speaks the protocol, and is the only module that knows it.
@@ -18,10 +17,8 @@
 //! a config: its caller hands in an engine, the rights of callers, and options.
 
 mod answer;
-mod budget;
 mod error;
 mod failure;
-mod frame;
 pub mod http;
 mod json;
 pub mod mcp;
@@ -36,9 +33,10 @@ pub mod tool;
 mod upkeep;
 pub mod xml;
 
-pub use budget::{DEFAULT_TOKENS, MOST_TOKENS};
 pub use error::{Error, Result};
 pub use failure::Refusal;
+pub use kodiak::budget::{DEFAULT_TOKENS, MOST_TOKENS};
+use kodiak::{budget, frame};
 pub use options::{Log, NewNote, NoteCreator, Options, Renewal, Settled};
 pub use resource::{Reading, Resource, SEARCH_SOURCE};
 pub use server::{Caller, Server};

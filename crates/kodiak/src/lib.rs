@@ -45,7 +45,8 @@ pub mod watch;
 pub use access::Guard;
 pub use engine::{Engine, Event, Job};
 pub use kodiak_base::{
-    Cancel, Cause, Error, ForeignProblem, Interrupt, Result, Stop, cancel, error, escape, files,
+    Cancel, Cause, Error, ForeignProblem, Interrupt, Result, Stop, budget, cancel, error, escape,
+    files, frame,
 };
 #[cfg(any(feature = "remote", feature = "hub"))]
 pub use kodiak_models::http;

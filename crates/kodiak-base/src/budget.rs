@@ -9,10 +9,10 @@ pub const DEFAULT_TOKENS: usize = 2_000;
 /// what comes beside the text counts too.
 pub const MOST_TOKENS: usize = 20_000;
 /// The fewest tokens that can be asked for: an answer has to say something.
-pub(crate) const FEWEST_TOKENS: usize = 100;
+pub const FEWEST_TOKENS: usize = 100;
 
 /// Estimates the number of tokens of a text.
-pub(crate) fn tokens(text: &str) -> usize {
+pub fn tokens(text: &str) -> usize {
     const LETTERS: usize = 4;
     const DIGITS: usize = 3;
     let mut halves = 0;
@@ -47,30 +47,30 @@ pub(crate) fn tokens(text: &str) -> usize {
 
 /// Tokens that can be spent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Budget {
+pub struct Budget {
     left: usize,
 }
 
 impl Budget {
     /// Returns a budget of this many tokens, within the limits of every answer.
-    pub(crate) fn new(tokens: usize) -> Self {
+    pub fn new(tokens: usize) -> Self {
         Self {
             left: tokens.clamp(FEWEST_TOKENS, MOST_TOKENS),
         }
     }
 
     /// Returns the tokens that are left.
-    pub(crate) fn left(self) -> usize {
+    pub fn left(self) -> usize {
         self.left
     }
 
     /// Spends tokens whether or not there are as many.
-    pub(crate) fn spend(&mut self, tokens: usize) {
+    pub fn spend(&mut self, tokens: usize) {
         self.left = self.left.saturating_sub(tokens);
     }
 
     /// Spends tokens if there are as many, and returns whether there were.
-    pub(crate) fn afford(&mut self, tokens: usize) -> bool {
+    pub fn afford(&mut self, tokens: usize) -> bool {
         let enough = tokens <= self.left;
         if enough {
             self.left -= tokens;
@@ -80,7 +80,7 @@ impl Budget {
 }
 
 /// Returns a text of at most so many characters, which says if it was longer.
-pub(crate) fn clipped(text: &str, most: usize) -> String {
+pub fn clipped(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
@@ -90,7 +90,7 @@ pub(crate) fn clipped(text: &str, most: usize) -> String {
 /// Returns the longest beginning of a text in whole lines that costs no more than
 /// `most` tokens, and the number of its lines. A first line that is too long is
 /// cut.
-pub(crate) fn beginning(text: &str, most: usize) -> (&str, usize) {
+pub fn beginning(text: &str, most: usize) -> (&str, usize) {
     let mut end = 0;
     let mut spent = 0;
     let mut lines = 0;

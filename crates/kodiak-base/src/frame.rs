@@ -12,25 +12,25 @@
 //! ```
 //!
 //! Everything else is from the tool. Control characters and marks of direction are
-//! spelt out in all three (`kodiak::escape`).
+//! spelt out in all three (`crate::escape`).
 
 use std::borrow::Cow;
 
-use kodiak::escape;
+use crate::escape;
 
 use crate::budget::clipped;
 
 /// What precedes a line that is from a document.
-pub(crate) const INDENT: &str = "   ";
+pub const INDENT: &str = "   ";
 /// The fewest digits of a mark. More are taken if a text has all of this length.
 const DIGITS: usize = 4;
 /// The longest title that is shown, in characters.
-pub(crate) const LONGEST_TITLE: usize = 200;
+pub const LONGEST_TITLE: usize = 200;
 /// The tokens that a frame takes.
-pub(crate) const TOKENS: usize = 20;
+pub const TOKENS: usize = 20;
 
 /// Returns a value in quotes.
-pub(crate) fn quoted(text: &str) -> String {
+pub fn quoted(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len() + 2);
     quoted.push('"');
     for character in text.chars() {
@@ -46,7 +46,7 @@ pub(crate) fn quoted(text: &str) -> String {
 
 /// Returns a value that is usually a word: as it is if it is one, otherwise in
 /// quotes.
-pub(crate) fn word(text: &str) -> Cow<'_, str> {
+pub fn word(text: &str) -> Cow<'_, str> {
     let plain = |sign: char| sign.is_alphanumeric() || "-_./+&'@%=".contains(sign);
     if !text.is_empty() && text.chars().all(plain) {
         Cow::Borrowed(text)
@@ -56,13 +56,13 @@ pub(crate) fn word(text: &str) -> Cow<'_, str> {
 }
 
 /// Returns tags, each behind a `#`.
-pub(crate) fn tags<'a>(tags: impl IntoIterator<Item = &'a String>) -> String {
+pub fn tags<'a>(tags: impl IntoIterator<Item = &'a String>) -> String {
     let tags = tags.into_iter();
     tags.map(|tag| format!(" #{}", word(tag))).collect()
 }
 
 /// Returns the path of a document in brackets, with a line if one is given.
-pub(crate) fn place(source: &str, key: &str, line: Option<usize>) -> String {
+pub fn place(source: &str, key: &str, line: Option<usize>) -> String {
     let path = path(source, key);
     match line {
         Some(line) => format!("[{path}:{line}]"),
@@ -71,7 +71,7 @@ pub(crate) fn place(source: &str, key: &str, line: Option<usize>) -> String {
 }
 
 /// Returns the path of a document: as it is unless something in it could end it.
-pub(crate) fn path(source: &str, key: &str) -> String {
+pub fn path(source: &str, key: &str) -> String {
     let path = format!("{source}/{key}");
     let odd = |sign: char| "[]\"\\".contains(sign) || escape::is_harmful(sign);
     if path.contains(odd) {
@@ -82,12 +82,12 @@ pub(crate) fn path(source: &str, key: &str) -> String {
 }
 
 /// Returns the title of a document in quotes, of bearable length.
-pub(crate) fn title(title: &str) -> String {
+pub fn title(title: &str) -> String {
     quoted(&clipped(&spaced(title), LONGEST_TITLE))
 }
 
 /// Returns a text on one line: words with single spaces, and the rest escaped.
-pub(crate) fn one_line(text: &str) -> String {
+pub fn one_line(text: &str) -> String {
     escape::line(&spaced(text)).into_owned()
 }
 
@@ -99,12 +99,12 @@ fn spaced(text: &str) -> String {
 
 /// The mark around texts, which none of them contains.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Mark(String);
+pub struct Mark(String);
 
 impl Mark {
     /// Returns the mark of an answer with these texts. It depends on nothing else, so
     /// that equal answers are equal.
-    pub(crate) fn of(texts: &[&str]) -> Self {
+    pub fn of(texts: &[&str]) -> Self {
         let mut hasher = blake3::Hasher::new();
         let mut folded = Vec::with_capacity(texts.len());
         for text in texts {
@@ -132,7 +132,7 @@ impl Mark {
 
     /// Returns a text between the lines that begin and end it. The text has been
     /// escaped.
-    pub(crate) fn around(&self, text: &str) -> String {
+    pub fn around(&self, text: &str) -> String {
         let mark = &self.0;
         let end = if text.is_empty() || text.ends_with('\n') {
             ""
