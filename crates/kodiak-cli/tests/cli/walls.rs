@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Each crate with the crates of this workspace that it may use, as ARCHITECTURE.md says.
-const WALLS: [(&str, &[&str]); 14] = [
+const WALLS: [(&str, &[&str]); 15] = [
     ("kodiak-base", &[]),
     ("kodiak-redact", &[]),
     ("kodiak-text", &["kodiak-base"]),
@@ -60,6 +60,7 @@ const WALLS: [(&str, &[&str]); 14] = [
         ],
     ),
     ("kodiak-eval", &["kodiak", "kodiak-memory", "kodiak-notes"]),
+    ("kodiak-hook", &["kodiak", "kodiak-memory"]),
     (
         "kodiak-server",
         &["kodiak", "kodiak-memory", "kodiak-notes", "kodiak-sessions"],
@@ -147,8 +148,9 @@ fn features_know_the_library_and_not_each_other() {
             assert!(used.contains("kodiak"), "{name}");
             continue;
         }
-        // The program, the server and the evaluation are made of features.
-        let surface = ["kodiak-cli", "kodiak-eval", "kodiak-server"].contains(&name);
+        // The program, the server, the hook and the evaluation are made of features.
+        let surfaces = ["kodiak-cli", "kodiak-eval", "kodiak-hook", "kodiak-server"];
+        let surface = surfaces.contains(&name);
         assert!(surface || features.is_empty(), "{name}: {features:?}");
         assert_eq!(surface, used.contains("kodiak"), "{name}");
     }
