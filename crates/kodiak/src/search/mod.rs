@@ -170,7 +170,7 @@ impl<'a> Searching<'a> {
         let store = self.router.store();
         let snapshot = Snapshot::begin(store)?;
         let mut plan = self.plan()?;
-        self.filter.without = std::mem::take(&mut plan.unwanted);
+        self.filter.without.append(&mut plan.unwanted);
         self.desk = RefCell::new(Rc::new(Desk::new(store, &self.filter)));
         let (mut snapshot, mut outcome) = self.run(&plan, snapshot)?;
         self.desk().fetch(self.presented(&outcome.ranked))?;
@@ -377,8 +377,10 @@ impl<'a> Searching<'a> {
 
     /// Returns the number of documents that the filter admits.
     fn searched(&self) -> Result<u64> {
-        // What must not be found was found with the filter of the lexicon.
-        let unwanted = self.filter.without.len() as u64;
+        // What the query excludes was found with the filter of the lexicon, which leaves
+        // out what the request excludes.
+        let counted = self.lexicon().filter().without.len();
+        let unwanted = self.filter.without.len().saturating_sub(counted) as u64;
         Ok(self.lexicon().admitted()?.saturating_sub(unwanted))
     }
 }
