@@ -28,10 +28,9 @@ const HEAD: &str = "Kodiak found this for the prompt, in what was noted, learned
 pub struct Context {
     /// The text.
     pub text: String,
-    /// The addresses of the documents that it tells of.
-    pub documents: Vec<String>,
-    /// The number of items: a document, or a turn with the turns after it.
-    pub items: usize,
+    /// The addresses of the documents of each item: one document, or a turn with the
+    /// turns after it.
+    pub items: Vec<Vec<String>>,
 }
 
 /// A document that is told, with the turns after it.
@@ -94,8 +93,7 @@ impl Context {
     pub(crate) fn of(items: Vec<Item>) -> (Option<Self>, Vec<Row>) {
         let mut context = Self {
             text: HEAD.to_owned(),
-            documents: Vec::new(),
-            items: 0,
+            items: Vec::new(),
         };
         let (mut left, mut rows, mut untold) = (MOST_TOKENS - tokens(HEAD), Vec::new(), Vec::new());
         for item in items {
@@ -105,7 +103,7 @@ impl Context {
             let mut text = item.head.clone();
             let mut documents = Vec::new();
             for (line, address) in item.lines {
-                if context.documents.contains(&address) {
+                if context.documents().any(|one| *one == address) {
                     continue;
                 }
                 // Each line is counted by itself, which is never less than together.
@@ -121,12 +119,16 @@ impl Context {
             }
             left -= tokens(&text);
             context.text.push_str(&text);
-            context.documents.extend(documents);
-            context.items += 1;
+            context.items.push(documents);
             rows.push(item.row);
         }
         untold.retain(|row| !rows.contains(row));
-        ((context.items > 0).then_some(context), untold)
+        ((!context.items.is_empty()).then_some(context), untold)
+    }
+
+    /// Returns the addresses of the documents that it tells of.
+    pub fn documents(&self) -> impl Iterator<Item = &String> {
+        self.items.iter().flatten()
     }
 
     /// Returns the tokens that it costs, by estimate.

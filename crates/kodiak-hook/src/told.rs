@@ -56,7 +56,11 @@ impl ToldFolder {
 
     /// Records that a session is told of documents, and removes the files of sessions
     /// that are over.
-    pub fn record(&self, session: &str, addresses: &[String]) -> Result<()> {
+    pub fn record<'a>(
+        &self,
+        session: &str,
+        addresses: impl IntoIterator<Item = &'a String>,
+    ) -> Result<()> {
         let path = self.file(session);
         let failed = |error| Error::io("write", &path)(error);
         files::create_folder(&self.path).map_err(failed)?;
