@@ -8,6 +8,7 @@ mod brain;
 mod client;
 mod eval;
 mod help;
+mod hook;
 mod http;
 mod links;
 mod mcp;
@@ -41,6 +42,7 @@ pub(crate) use brain::{BrainArguments, IngestArguments, SessionsVerb};
 pub(crate) use client::InstallClientArguments;
 pub(crate) use eval::EvalArguments;
 pub(crate) use help::{all_commands, command, described};
+pub(crate) use hook::HookArguments;
 pub(crate) use http::HttpArguments;
 pub(crate) use links::LinksArguments;
 pub(crate) use mcp::{McpArguments, McpVerb};
@@ -103,7 +105,7 @@ pub(crate) struct Arguments {
 }
 
 /// Holds the options that every verb accepts, before or after its name.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Options for every command")]
 pub(crate) struct Everywhere {
     /// The index to use: a file, or the folder that holds `index.db`

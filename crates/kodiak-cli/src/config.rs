@@ -6,6 +6,7 @@
 mod age;
 mod brain;
 pub(crate) mod edit;
+mod hook;
 pub(crate) mod keys;
 mod memory;
 mod model;
@@ -22,6 +23,7 @@ use serde::{Deserialize, Serialize};
 use crate::failure::refusal;
 use crate::paths;
 pub(crate) use brain::BrainSettings;
+pub(crate) use hook::HookSettings;
 pub(crate) use memory::MemorySettings;
 use memory::WrittenMemory;
 pub(crate) use model::{Key, ModelSettings, RemoteSettings};
@@ -43,6 +45,8 @@ pub(crate) struct Config {
     pub(crate) offline: bool,
     pub(crate) search: SearchSettings,
     pub(crate) brain: BrainSettings,
+    #[serde(skip_serializing_if = "HookSettings::is_default")]
+    pub(crate) hook: HookSettings,
     /// The folder for new session records, where no source takes them in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) sessions: Option<PathBuf>,
@@ -138,6 +142,7 @@ impl Default for Config {
             offline: false,
             search: SearchSettings::default(),
             brain: BrainSettings::default(),
+            hook: HookSettings::default(),
             sessions: None,
             pages: None,
             memory: MemorySettings::default(),
@@ -178,6 +183,7 @@ impl Config {
             offline: written.offline.unwrap_or(default.offline),
             search: written.search.over(&default.search),
             brain: written.brain,
+            hook: written.hook,
             sessions: None,
             pages: None,
             memory: MemorySettings::default(),
@@ -345,6 +351,8 @@ struct Written {
     search: WrittenSearch,
     #[serde(default)]
     brain: BrainSettings,
+    #[serde(default)]
+    hook: HookSettings,
 }
 
 #[derive(Debug, Deserialize)]

@@ -62,8 +62,11 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 const INTERRUPTED: u8 = 130;
 
 fn main() -> ExitCode {
-    let arguments = match Arguments::parse_line(std::env::args_os().collect()) {
+    let line: Vec<_> = std::env::args_os().collect();
+    let arguments = match Arguments::parse_line(line.clone()) {
         Ok(arguments) => arguments,
+        // Another exit code would keep a prompt from the agent.
+        Err(_) if verbs::hook::misunderstood(&line) => return ExitCode::SUCCESS,
         Err(error) => {
             output::usage(&error);
             return ExitCode::from(error.exit_code() as u8);

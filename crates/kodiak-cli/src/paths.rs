@@ -24,6 +24,7 @@ const TOKENS_FILE: &str = "tokens.json";
 pub(crate) const PAGES_VARIABLE: &str = "KODIAK_PAGES";
 /// The environment variable that names the folder for new session records.
 pub(crate) const SESSIONS_VARIABLE: &str = "KODIAK_SESSIONS";
+const HOOK_FOLDER: &str = "hook";
 const MEMORY_FOLDER: &str = "memory";
 /// The environment variable that names the folder of memories.
 pub(crate) const MEMORY_VARIABLE: &str = "KODIAK_MEMORY";
@@ -167,6 +168,12 @@ pub(crate) fn own_folders() -> Vec<PathBuf> {
     };
     let folders = [base.config_dir(), base.data_dir(), base.cache_dir()];
     folders.map(|folder| folder.join(FOLDER)).into()
+}
+
+/// Returns the folder of what hooks keep, which can be lost: one in the cache folder.
+pub(crate) fn hook_folder() -> Option<PathBuf> {
+    let base = etcetera::choose_base_strategy().ok()?;
+    Some(base.cache_dir().join(FOLDER).join(HOOK_FOLDER))
 }
 
 /// Returns the folder of memories that the environment or else the config names.

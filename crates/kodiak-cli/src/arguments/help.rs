@@ -51,7 +51,7 @@ const GROUPS: [Group; 6] = [
     Group {
         heading: "Agents",
         first: &["mcp"],
-        more: &["serve", "token"],
+        more: &["hook", "serve", "token"],
     },
     Group {
         heading: "Upkeep",

@@ -6,9 +6,9 @@ use clap::Subcommand;
 
 use super::{
     AddArguments, ArticleVerb, CompleteArguments, CompletionsArguments, ConfigVerb,
-    DoctorArguments, EvalArguments, ForgetArguments, GetArguments, HelpArguments, IndexArguments,
-    LinksArguments, ManArguments, McpArguments, MemoryVerb, ModelVerb, NoteVerb, OpenArguments,
-    PageVerb, RebuildArguments, RecallArguments, RememberArguments, RemoveArguments,
+    DoctorArguments, EvalArguments, ForgetArguments, GetArguments, HelpArguments, HookArguments,
+    IndexArguments, LinksArguments, ManArguments, McpArguments, MemoryVerb, ModelVerb, NoteVerb,
+    OpenArguments, PageVerb, RebuildArguments, RecallArguments, RememberArguments, RemoveArguments,
     SearchArguments, ServeArguments, SimilarArguments, SourcesArguments, StatusArguments, TagVerb,
     TimelineArguments, TokenVerb,
 };
@@ -62,6 +62,8 @@ pub(crate) enum Verb {
 
     /// Serve an agent through the Model Context Protocol, and set up its client
     Mcp(Box<McpArguments>),
+    /// Tell an agent what is known about its prompt: the hook of Claude Code and Codex
+    Hook(HookArguments),
     /// Serve many agents and programs over HTTP
     Serve(Box<ServeArguments>),
     /// Make, list and revoke the tokens that let programs in over HTTP

@@ -40,6 +40,8 @@ pub(crate) const KEYS: &[&str] = &[
     "search.rerank_key",
     "brain.threshold",
     "brain.remember_queries",
+    "hook.sources",
+    "hook.other_projects",
 ];
 
 /// Returns the known setting that is meant by a name that is not known.

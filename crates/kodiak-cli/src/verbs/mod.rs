@@ -12,6 +12,7 @@ mod eval;
 mod forget;
 pub(crate) mod get;
 mod help;
+pub(crate) mod hook;
 mod index;
 #[cfg(feature = "sessions")]
 mod ingest;
@@ -79,6 +80,8 @@ pub(crate) fn run(
         Verb::Man(arguments) => return man::run(arguments.folder.as_deref(), output),
         Verb::Help(arguments) => return help::run(arguments, output),
         Verb::Note(NoteVerb::New(arguments)) => return note::run(arguments, output),
+        // It looks for them itself, and never fails.
+        Verb::Hook(hook) => return hook::run(hook, &arguments.everywhere, output),
         _ => {}
     }
     let writes_config = match &arguments.verb {
@@ -172,6 +175,7 @@ fn run_verb(verb: &Verb, context: &Context<'_>) -> anyhow::Result<Outcome> {
         Verb::Token(verb) => token::run(verb, context),
         Verb::Completions(_)
         | Verb::CompleteValues(_)
+        | Verb::Hook(_)
         | Verb::Man(_)
         | Verb::Help(_)
         | Verb::Note(_) => Ok(Outcome::Done),

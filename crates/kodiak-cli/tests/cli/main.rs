@@ -25,6 +25,7 @@ mod formats;
 mod former_names;
 mod get;
 mod honest;
+mod hook;
 mod http;
 mod hub;
 mod index;

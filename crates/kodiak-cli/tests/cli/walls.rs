@@ -71,6 +71,7 @@ const WALLS: [(&str, &[&str]); 15] = [
             "kodiak",
             "kodiak-bear",
             "kodiak-eval",
+            "kodiak-hook",
             "kodiak-memory",
             "kodiak-notes",
             "kodiak-server",
