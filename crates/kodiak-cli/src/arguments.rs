@@ -39,7 +39,7 @@ use clap::{Args, FromArgMatches, Parser, ValueEnum};
 
 #[cfg(feature = "sessions")]
 pub(crate) use brain::{BrainArguments, IngestArguments, SessionsVerb};
-pub(crate) use client::InstallClientArguments;
+pub(crate) use client::{InstallClientArguments, UninstallClientArguments};
 pub(crate) use eval::EvalArguments;
 pub(crate) use help::{all_commands, command, described};
 pub(crate) use hook::HookArguments;

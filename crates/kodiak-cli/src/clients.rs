@@ -1,19 +1,22 @@
 //! The programs that talk to Kodiak for an agent: where each keeps its list of
 //! servers, and how Kodiak is entered there.
 //!
-//! `place` knows the files, `json` and `toml` change a text and nothing else in
-//! it, and `save` replaces a file and keeps the one before. What the server is
-//! started with is decided by the verb.
+//! `place` knows the files; `json`, `toml` and `hooks` change a text and nothing else
+//! in it, and `undo` takes that out again; `save` replaces a file and keeps the one
+//! before. What the server and the hook are started with is decided by the verb.
 
+mod hooks;
 mod json;
 mod place;
 mod save;
 mod toml;
+mod undo;
 
 use clap::ValueEnum;
 
-pub(crate) use place::{Surroundings, file};
-pub(crate) use save::{Saved, save};
+pub(crate) use place::{Surroundings, file, hooks_file, is_there};
+pub(crate) use save::{Edit, Removed, Saved, remove, save};
+pub(crate) use undo::Part;
 
 /// A program that starts MCP servers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -73,6 +76,11 @@ impl Client {
         Ok(format!("{mark}{merged}"))
     }
 
+    /// Reports whether it has hooks that Kodiak serves.
+    pub(crate) fn has_hooks(self) -> bool {
+        matches!(self, Self::ClaudeCode | Self::Codex)
+    }
+
     /// Returns the name of the object that has the servers.
     fn section(self) -> &'static str {
         match self {
@@ -87,6 +95,17 @@ impl Client {
     fn states_transport(self) -> bool {
         matches!(self, Self::ClaudeCode | Self::Vscode)
     }
+}
+
+/// Returns the text of a file of hooks that had `text`, with the hook added or brought up
+/// to date. Everything else stays as it was written.
+pub(crate) fn with_hook(text: &str, command: &str) -> Result<String, String> {
+    let (mark, text) = match text.strip_prefix('\u{feff}') {
+        Some(rest) => ("\u{feff}", rest),
+        None => ("", text),
+    };
+    let merged = hooks::merged(text, command)?;
+    Ok(format!("{mark}{merged}"))
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The arguments of `kodiak mcp install`.
+//! The arguments of `kodiak mcp install` and `kodiak mcp uninstall`.
 
 use std::path::PathBuf;
 
@@ -12,6 +12,8 @@ use crate::clients::Client;
 Examples:
   kodiak mcp install claude-code               print what to enter, and where
   kodiak mcp install cursor --write            enter it
+  kodiak mcp install claude-code --hooks --write    and the hook that recalls without being asked
+  kodiak mcp install --all --write             for every client found, with hooks where they exist
   kodiak mcp install codex --write -- --allow-write --project atlas
   kodiak mcp install claude-code --file .mcp.json --write    for one project
 
@@ -19,8 +21,14 @@ With --write, the file is replaced in one step; comments and other entries stay,
 the file before is kept beside it. A file that cannot be read is left alone.")]
 pub(crate) struct InstallClientArguments {
     /// The program that will use Kodiak
-    #[arg(value_name = "CLIENT")]
-    pub(crate) client: Client,
+    #[arg(value_name = "CLIENT", required_unless_present = "all")]
+    pub(crate) client: Option<Client>,
+    /// Configure every client found on this machine, with hooks for those that have them
+    #[arg(long, conflicts_with_all = ["client", "file"])]
+    pub(crate) all: bool,
+    /// Enter the hook that tells the agent what is known about a prompt, too
+    #[arg(long)]
+    pub(crate) hooks: bool,
     /// Enter the server into the client's file instead of printing what to enter
     #[arg(long)]
     pub(crate) write: bool,
@@ -33,4 +41,24 @@ pub(crate) struct InstallClientArguments {
     /// Options of `kodiak mcp`, with which the client starts it
     #[arg(last = true, value_name = "OPTION")]
     pub(crate) options: Vec<String>,
+}
+
+/// `kodiak mcp uninstall`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  kodiak mcp uninstall claude-code             the server and the hook
+
+A file that has not changed since is as it was before, to the byte. Copies of it that were
+made before stay.")]
+pub(crate) struct UninstallClientArguments {
+    /// The program that will no longer use Kodiak
+    #[arg(value_name = "CLIENT")]
+    pub(crate) client: Client,
+    /// The file that has the server [default: the client's own, for all projects]
+    #[arg(long, value_name = "PATH")]
+    pub(crate) file: Option<PathBuf>,
+    /// The name of the server in the client
+    #[arg(long, value_name = "NAME", default_value = "kodiak")]
+    pub(crate) name: String,
 }

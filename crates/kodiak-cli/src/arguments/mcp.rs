@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use clap::{Args, Command, Subcommand};
 
 use super::http::{HEADING, address};
-use super::{HttpArguments, InstallClientArguments, OfferArguments};
+use super::{HttpArguments, InstallClientArguments, OfferArguments, UninstallClientArguments};
 
 /// `kodiak mcp`.
 #[derive(Debug, Args)]
@@ -51,6 +51,8 @@ pub(crate) struct McpArguments {
 pub(crate) enum McpVerb {
     /// Enter Kodiak into the list of servers of a client, or print what to enter
     Install(InstallClientArguments),
+    /// Take Kodiak out of the files of a client
+    Uninstall(UninstallClientArguments),
 }
 
 /// Hides the options of a server over HTTP, which need `--http` here.

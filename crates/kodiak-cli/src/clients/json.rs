@@ -43,9 +43,45 @@ pub(super) fn merged(
     Ok(text)
 }
 
+/// Returns the entry of a server, if the text has it.
+pub(super) fn read(text: &str, section: &str, name: &str) -> Result<Option<Entry>, String> {
+    let value = parsed(text)?;
+    let Some(server) = value.get(section).and_then(|servers| servers.get(name)) else {
+        return Ok(None);
+    };
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let arguments = server["args"].as_array().into_iter().flatten();
+    let variables = server["env"].as_object().into_iter().flatten();
+    Ok(Some(Entry {
+        name: name.to_owned(),
+        command: text(&server["command"]),
+        arguments: arguments.map(text).collect(),
+        variables: variables
+            .map(|(name, value)| (name.clone(), text(value)))
+            .collect(),
+    }))
+}
+
+/// Returns the text without a server, and without the object of servers if it was the
+/// only one.
+pub(super) fn removed(text: &str, section: &str, name: &str) -> Result<String, String> {
+    let root = CstRootNode::parse(text, &options()).map_err(|error| error.to_string())?;
+    let top = root.object_value();
+    let servers = top.as_ref().and_then(|top| top.object_value(section));
+    if let (Some(top), Some(servers)) = (top, servers) {
+        if let Some(server) = servers.get(name) {
+            server.remove();
+        }
+        if let Some(section) = top.get(section).filter(|_| servers.properties().is_empty()) {
+            section.remove();
+        }
+    }
+    Ok(root.to_string())
+}
+
 /// Comments and trailing commas are allowed. Other liberties are not: the
 /// clients would not read the file either.
-fn options() -> ParseOptions {
+pub(super) fn options() -> ParseOptions {
     ParseOptions {
         allow_comments: true,
         allow_trailing_commas: true,
@@ -61,14 +97,14 @@ fn options() -> ParseOptions {
 }
 
 /// Returns what the text says; an empty one says an empty object.
-fn parsed(text: &str) -> Result<Value, String> {
+pub(super) fn parsed(text: &str) -> Result<Value, String> {
     let value = jsonc_parser::parse_to_serde_value::<Option<Value>>(text, &options())
         .map_err(|error| error.to_string())?;
     Ok(value.unwrap_or_else(|| Value::Object(serde_json::Map::new())))
 }
 
 /// Returns the object of this name, which is created if it is missing.
-fn object(parent: &CstObject, name: &str) -> Result<CstObject, String> {
+pub(super) fn object(parent: &CstObject, name: &str) -> Result<CstObject, String> {
     let named = |property: &jsonc_parser::cst::CstObjectProp| {
         let name_of = property.name().and_then(|name| name.decoded_value().ok());
         name_of.as_deref() == Some(name)
@@ -99,7 +135,7 @@ fn properties(entry: &Entry, states_transport: bool) -> Vec<(&'static str, Value
 }
 
 /// Sets a property, unless it already has the value: how it is written stays.
-fn set(server: &CstObject, name: &str, value: &Value) {
+pub(super) fn set(server: &CstObject, name: &str, value: &Value) {
     match server.get(name) {
         Some(property) => {
             let written = property.value().map(|node: CstNode| node.to_string());
@@ -152,7 +188,7 @@ fn expected(
 }
 
 /// Ends a new text with a line break; one that was there ends as it did.
-fn ended(mut text: String, before: &str) -> String {
+pub(super) fn ended(mut text: String, before: &str) -> String {
     if before.trim().is_empty() {
         text = text.trim().to_owned();
         text.push('\n');

@@ -44,6 +44,36 @@ pub(crate) fn file(client: Client, around: &Surroundings<'_>) -> PathBuf {
     }
 }
 
+/// Returns the file in which a client keeps the hooks of its user, if it has hooks that
+/// Kodiak serves.
+pub(crate) fn hooks_file(client: Client, around: &Surroundings<'_>) -> Option<PathBuf> {
+    let folder = folder(client, around)?;
+    match client {
+        Client::ClaudeCode => Some(folder.join("settings.json")),
+        Client::Codex => Some(folder.join("hooks.json")),
+        _ => None,
+    }
+}
+
+/// Reports whether a client was used on this machine: its folder or its file exists.
+pub(crate) fn is_there(client: Client, around: &Surroundings<'_>) -> bool {
+    let file = file(client, around);
+    let folder = folder(client, around).or_else(|| file.parent().map(Path::to_owned));
+    file.exists() || folder.is_some_and(|folder| folder != around.home && folder.is_dir())
+}
+
+/// Returns the folder of a client that works in a terminal.
+fn folder(client: Client, around: &Surroundings<'_>) -> Option<PathBuf> {
+    let (variable, name) = match client {
+        Client::ClaudeCode => ("CLAUDE_CONFIG_DIR", ".claude"),
+        Client::Codex => ("CODEX_HOME", ".codex"),
+        _ => return None,
+    };
+    let value = (around.variable)(variable).filter(|value| !value.is_empty());
+    let named = value.map(PathBuf::from).filter(|path| path.is_absolute());
+    Some(named.unwrap_or_else(|| around.home.join(name)))
+}
+
 /// Returns the folder in which applications with windows keep their settings.
 fn applications(system: &str, home: &Path, named: impl Fn(&str) -> Option<PathBuf>) -> PathBuf {
     match system {
@@ -110,6 +140,33 @@ mod tests {
             // A relative path would mean another file in every folder.
             assert_eq!(found(client, system, relative), expected);
         }
+    }
+
+    #[test]
+    fn hooks_are_in_files_of_their_own() {
+        let around = |variable| Surroundings {
+            system: "linux",
+            home: Path::new("/home/me"),
+            variable,
+        };
+        for (client, usual, moved) in [
+            (
+                Client::ClaudeCode,
+                "/home/me/.claude/settings.json",
+                "/CLAUDE_CONFIG_DIR/settings.json",
+            ),
+            (
+                Client::Codex,
+                "/home/me/.codex/hooks.json",
+                "/CODEX_HOME/hooks.json",
+            ),
+        ] {
+            let file = |variable| hooks_file(client, &around(variable)).unwrap();
+            assert_eq!(file(nothing), Path::new(usual));
+            assert_eq!(file(relative), Path::new(usual));
+            assert_eq!(file(everything), Path::new(moved));
+        }
+        assert_eq!(hooks_file(Client::Cursor, &around(nothing)), None);
     }
 
     #[test]

@@ -8,7 +8,8 @@ use std::time::Duration;
 use kodiak::Error;
 use kodiak::store::wait_for_lock;
 
-use super::{Client, Entry};
+use super::undo::Undone;
+use super::{Client, Entry, Part, with_hook};
 use kodiak::files::{self, Folder, Rights, Temporary};
 
 use crate::failure::refusal;
@@ -24,18 +25,40 @@ pub(crate) enum Saved {
     Replaced(PathBuf),
 }
 
+/// What became of a file from which something was taken out.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Removed {
+    /// The file had nothing of it, or there is none.
+    Absent,
+    /// The file has the rest.
+    Changed,
+    /// The file had nothing else, and is gone.
+    Deleted,
+}
+
+/// What is entered into a client's file.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Edit<'a> {
+    /// A server.
+    Server(&'a Entry),
+    /// The hook, with the command that it runs.
+    Hook(&'a str),
+}
+
+/// The most copies that are compared with a file.
+const COPIES: u32 = 100;
 /// The time to wait for another process that changes files in the same folder.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// How often the entry is made if the client writes its file at the same time.
 const ATTEMPTS: usize = 5;
 
-/// Enters a server into a client's file. Processes that do so at the same time take
+/// Enters a server or the hook into a client's file. Processes that do so at the same time take
 /// turns, so that each entry is made in the text with those before.
-pub(crate) fn save(client: Client, path: &Path, entry: &Entry) -> anyhow::Result<Saved> {
+pub(crate) fn save(client: Client, path: &Path, edit: Edit<'_>) -> anyhow::Result<Saved> {
     let _turn = turn(path)?;
     for _ in 0..ATTEMPTS {
         let text = read(path)?;
-        let merged = merged(client, path, text.as_deref(), entry)?;
+        let merged = merged(client, path, text.as_deref(), edit)?;
         if text.as_deref() == Some(&merged) {
             return Ok(Saved::Same);
         }
@@ -45,17 +68,64 @@ pub(crate) fn save(client: Client, path: &Path, entry: &Entry) -> anyhow::Result
             write(path, &merged)?;
             // Or it may have written what it knew over the entry.
             let now = read(path)?;
-            if now.as_deref() == Some(&*self::merged(client, path, now.as_deref(), entry)?) {
+            if now.as_deref() == Some(&*self::merged(client, path, now.as_deref(), edit)?) {
                 return Ok(copy.map_or(Saved::Created, Saved::Replaced));
             }
         } else if let Some(copy) = &copy {
             let _ = fs::remove_file(copy);
         }
     }
-    Err(refusal(
+    Err(busy(client, path))
+}
+
+/// Takes a server or the hook out of a client's file.
+pub(crate) fn remove(client: Client, path: &Path, part: Part<'_>) -> anyhow::Result<Removed> {
+    if !path.exists() {
+        return Ok(Removed::Absent);
+    }
+    let _turn = turn(path)?;
+    for _ in 0..ATTEMPTS {
+        let Some(text) = read(path)? else {
+            return Ok(Removed::Absent);
+        };
+        let undone = part.undone(&text, &copies(path)).map_err(|reason| {
+            refusal(
+                format!("{} was left as it is: {reason}", path.display()),
+                "correct the file, or take Kodiak out by hand",
+            )
+        })?;
+        // The client may have written its file since it was read.
+        if read(path)?.as_deref() != Some(&*text) {
+            continue;
+        }
+        return match undone {
+            Undone::Absent => Ok(Removed::Absent),
+            Undone::Text(text) => write(path, &text).map(|()| Removed::Changed),
+            Undone::Nothing => match fs::remove_file(path) {
+                Ok(()) => Ok(Removed::Deleted),
+                Err(error) => Err(refusal(
+                    format!("could not remove {}: {error}", path.display()),
+                    "check its permissions",
+                )),
+            },
+        };
+    }
+    Err(busy(client, path))
+}
+
+/// Returns the texts of the copies of a file that were kept, the newest first.
+fn copies(path: &Path) -> Vec<String> {
+    let copies = (0..COPIES).rev().map(|number| copy_of(path, number));
+    copies
+        .filter_map(|copy| files::read_text(copy, files::SMALL).ok())
+        .collect()
+}
+
+fn busy(client: Client, path: &Path) -> anyhow::Error {
+    refusal(
         format!("{} is being changed by another program", path.display()),
         format!("close {} and try again", client.name()),
-    ))
+    )
 }
 
 /// Returns the text of a file with the entry.
@@ -63,9 +133,14 @@ fn merged(
     client: Client,
     path: &Path,
     text: Option<&str>,
-    entry: &Entry,
+    edit: Edit<'_>,
 ) -> anyhow::Result<String> {
-    client.merged(text.unwrap_or_default(), entry).map_err(|reason| {
+    let text = text.unwrap_or_default();
+    let merged = match edit {
+        Edit::Server(entry) => client.merged(text, entry),
+        Edit::Hook(command) => with_hook(text, command),
+    };
+    merged.map_err(|reason| {
         refusal(
             format!("{} was left as it is: {reason}", path.display()),
             "correct the file, or enter the server by hand: without --write, this command prints what to enter",
@@ -155,6 +230,16 @@ fn write(path: &Path, text: &str) -> anyhow::Result<()> {
     })
 }
 
+/// Returns the path of a copy of a file.
+fn copy_of(path: &Path, number: u32) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(match number {
+        0 => ".bak".to_owned(),
+        number => format!(".bak{number}"),
+    });
+    PathBuf::from(name)
+}
+
 /// Writes a copy of the text beside the file, with a name that was free, and
 /// with its permissions: the file may contain secrets.
 fn backup(path: &Path, text: &str) -> anyhow::Result<PathBuf> {
@@ -165,12 +250,7 @@ fn backup(path: &Path, text: &str) -> anyhow::Result<PathBuf> {
         )
     };
     for number in 0..1000_u32 {
-        let mut name = path.as_os_str().to_owned();
-        name.push(match number {
-            0 => ".bak".to_owned(),
-            number => format!(".bak{number}"),
-        });
-        let copy = PathBuf::from(name);
+        let copy = copy_of(path, number);
         let written = fs::metadata(path).and_then(|before| {
             let (folder, name) = files::divided(&copy)?;
             let folder = Folder::root(folder)?;

@@ -180,17 +180,20 @@ fn a_file_is_replaced_and_kept() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("below/mcp.json");
     assert_eq!(
-        save(Client::Cursor, &path, &entry()).unwrap(),
+        save(Client::Cursor, &path, Edit::Server(&entry())).unwrap(),
         Saved::Created
     );
-    assert_eq!(save(Client::Cursor, &path, &entry()).unwrap(), Saved::Same);
+    assert_eq!(
+        save(Client::Cursor, &path, Edit::Server(&entry())).unwrap(),
+        Saved::Same
+    );
     let mut texts = vec![fs::read_to_string(&path).unwrap()];
     for (number, name) in ["mcp.json.bak", "mcp.json.bak1"].into_iter().enumerate() {
         let mut entry = entry();
         entry.arguments.push(format!("--max-tokens={number}"));
         let copy = path.with_file_name(name);
         assert_eq!(
-            save(Client::Cursor, &path, &entry).unwrap(),
+            save(Client::Cursor, &path, Edit::Server(&entry)).unwrap(),
             Saved::Replaced(copy.clone())
         );
         assert_eq!(&fs::read_to_string(copy).unwrap(), texts.last().unwrap());
@@ -207,10 +210,10 @@ fn a_file_that_is_refused_is_not_touched() {
     let path = folder.path().join("mcp.json");
     for bytes in [&b"{ broken"[..], b"\xff\xfe{\0}\0"] {
         fs::write(&path, bytes).unwrap();
-        save(Client::Cursor, &path, &entry()).unwrap_err();
+        save(Client::Cursor, &path, Edit::Server(&entry())).unwrap_err();
         assert_eq!(fs::read(&path).unwrap(), bytes);
     }
-    save(Client::Cursor, folder.path(), &entry()).unwrap_err();
+    save(Client::Cursor, folder.path(), Edit::Server(&entry())).unwrap_err();
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
 }
 
@@ -223,7 +226,7 @@ fn permissions_stay_and_links_are_refused() {
     let path = folder.path().join("mcp.json");
     fs::write(&path, "{}").unwrap();
     fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
-    let Saved::Replaced(copy) = save(Client::Cursor, &path, &entry()).unwrap() else {
+    let Saved::Replaced(copy) = save(Client::Cursor, &path, Edit::Server(&entry())).unwrap() else {
         panic!("not replaced");
     };
     for file in [&path, &copy] {
@@ -232,7 +235,7 @@ fn permissions_stay_and_links_are_refused() {
     }
     let link = folder.path().join("link.json");
     symlink(&path, &link).unwrap();
-    let refused = save(Client::Cursor, &link, &entry()).unwrap_err();
+    let refused = save(Client::Cursor, &link, Edit::Server(&entry())).unwrap_err();
     assert!(refused.to_string().ends_with("is a symbolic link"));
     assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
 }
@@ -302,4 +305,144 @@ proptest! {
             let _ = client.merged(&text, &entry());
         }
     }
+}
+
+const HOOK: &str = "/bin/kodiak hook";
+
+#[test]
+fn a_hook_joins_those_that_are_there() {
+    insta::assert_snapshot!(with_hook("", HOOK).unwrap(), @r#"
+    {
+      "hooks": {
+        "UserPromptSubmit": [
+          {
+            "hooks": [
+              {
+                "type": "command",
+                "command": "/bin/kodiak hook",
+                "timeout": 5
+              }
+            ]
+          }
+        ],
+        "SessionStart": [
+          {
+            "matcher": "clear|compact",
+            "hooks": [
+              {
+                "type": "command",
+                "command": "/bin/kodiak hook",
+                "timeout": 5
+              }
+            ]
+          }
+        ]
+      }
+    }
+    "#);
+    let text = r#"{
+  // mine
+  "model": "opus",
+  "hooks": {
+    "UserPromptSubmit": [
+      { "hooks": [{ "type": "command", "command": "echo hi" }] },
+    ],
+  },
+}
+"#;
+    let once = with_hook(text, HOOK).unwrap();
+    let (before, after) = text.split_once("    ],\n").unwrap();
+    assert!(once.starts_with(before) && once.ends_with(after), "{once}");
+    assert_eq!(once.matches(HOOK).count(), 2, "{once}");
+    assert_eq!(with_hook(&once, HOOK).unwrap(), once);
+    // Another path takes the place of the one before.
+    let moved = with_hook(&once, "A=b '/my bin/kodiak' hook --offline").unwrap();
+    assert_eq!(moved.matches("kodiak").count(), 2, "{moved}");
+    for broken in [
+        "[]",
+        "{\"hooks\": []}",
+        "{\"hooks\": {\"SessionStart\": {}}}",
+        "{",
+    ] {
+        with_hook(broken, HOOK).unwrap_err();
+    }
+}
+
+#[test]
+fn what_was_entered_is_taken_out_to_the_byte() {
+    let folder = tempfile::tempdir().unwrap();
+    let texts = [
+        "{}",
+        "{}\n",
+        "{\"mcpServers\": {}, \"hooks\": {}}",
+        "\u{feff}{\r\n\t\"a\" : 1 // x\r\n}",
+        "{ \"mcpServers\": { \"other\": {\"command\": \"x\"}, }, }",
+        "{\"hooks\": {\"SessionStart\": [ ], \"Stop\": [{\"hooks\": []}]}}\n\n",
+    ];
+    for (number, text) in texts.iter().enumerate() {
+        let path = folder.path().join(format!("{number}.json"));
+        fs::write(&path, text).unwrap();
+        save(Client::ClaudeCode, &path, Edit::Server(&entry())).unwrap();
+        let part = Part::Server(Client::ClaudeCode, "kodiak");
+        let removed = remove(Client::ClaudeCode, &path, part).unwrap();
+        assert_eq!(removed, Removed::Changed, "{text}");
+        assert_eq!(fs::read_to_string(&path).unwrap(), *text);
+        save(Client::ClaudeCode, &path, Edit::Hook(HOOK)).unwrap();
+        // A program that moved is entered over the one before.
+        save(
+            Client::ClaudeCode,
+            &path,
+            Edit::Hook("/usr/bin/kodiak hook"),
+        )
+        .unwrap();
+        remove(Client::ClaudeCode, &path, Part::Hook).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), *text);
+        let absent = remove(Client::ClaudeCode, &path, Part::Hook).unwrap();
+        assert_eq!(absent, Removed::Absent);
+    }
+    let path = folder.path().join("config.toml");
+    let text = "model = \"x\" # mine\n\n[mcp_servers.other]\ncommand = \"y\"\n";
+    fs::write(&path, text).unwrap();
+    save(Client::Codex, &path, Edit::Server(&entry())).unwrap();
+    remove(Client::Codex, &path, Part::Server(Client::Codex, "kodiak")).unwrap();
+    assert_eq!(fs::read_to_string(&path).unwrap(), text);
+    // A file that there was not is gone.
+    for (client, edit, part) in [
+        (Client::Codex, Edit::Hook(HOOK), Part::Hook),
+        (
+            Client::Gemini,
+            Edit::Server(&entry()),
+            Part::Server(Client::Gemini, "kodiak"),
+        ),
+    ] {
+        let path = folder.path().join(client.name());
+        save(client, &path, edit).unwrap();
+        assert_eq!(remove(client, &path, part).unwrap(), Removed::Deleted);
+        assert!(!path.exists());
+        assert_eq!(remove(client, &path, part).unwrap(), Removed::Absent);
+    }
+}
+
+#[test]
+fn what_changed_since_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("settings.json");
+    fs::write(&path, "{\"a\": 1}").unwrap();
+    save(Client::ClaudeCode, &path, Edit::Hook(HOOK)).unwrap();
+    let text = fs::read_to_string(&path).unwrap();
+    let changed = text.replace("\"a\": 1", "\"a\": 2 /* two */, \"b\": [1]");
+    fs::write(&path, &changed).unwrap();
+    remove(Client::ClaudeCode, &path, Part::Hook).unwrap();
+    let text = fs::read_to_string(&path).unwrap();
+    assert!(
+        text.contains("2 /* two */") && text.contains("\"b\": [1]"),
+        "{text}"
+    );
+    assert!(!text.contains("hook"), "{text}");
+    let path = folder.path().join("config.toml");
+    save(Client::Codex, &path, Edit::Server(&entry())).unwrap();
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, format!("model = \"x\" # mine\n{text}")).unwrap();
+    remove(Client::Codex, &path, Part::Server(Client::Codex, "kodiak")).unwrap();
+    assert_eq!(fs::read_to_string(&path).unwrap(), "model = \"x\" # mine\n");
 }

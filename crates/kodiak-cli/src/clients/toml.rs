@@ -13,13 +13,7 @@ const OF_HTTP: [&str; 3] = ["url", "bearer_token_env_var", "http_headers"];
 /// Returns the text with the entry in the table of servers. Other keys of an
 /// entry with the same name stay.
 pub(super) fn merged(text: &str, entry: &Entry) -> Result<String, String> {
-    let mut document: DocumentMut = text.parse().map_err(|error: toml_edit::TomlError| {
-        let message = error.message().trim().replace('\n', " ");
-        match error.span() {
-            Some(span) => format!("line {}: {message}", line(text, span.start)),
-            None => message,
-        }
-    })?;
+    let mut document = parsed(text)?;
     let servers = document.entry(SECTION).or_insert_with(|| {
         let mut table = Table::new();
         // Only the tables of the servers are written.
@@ -56,13 +50,71 @@ pub(super) fn merged(text: &str, entry: &Entry) -> Result<String, String> {
     for key in OF_HTTP {
         server.remove(key);
     }
-    let merged = document.to_string();
-    // The writer ends its own lines as Unix does.
-    Ok(if text.contains("\r\n") {
-        merged.replace("\r\n", "\n").replace('\n', "\r\n")
-    } else {
-        merged
+    Ok(written(&document, text))
+}
+
+/// Returns the entry of a server, if the text has it.
+pub(super) fn read(text: &str, name: &str) -> Result<Option<Entry>, String> {
+    let document = parsed(text)?;
+    let servers = document.get(SECTION).and_then(Item::as_table_like);
+    let Some(server) = servers
+        .and_then(|servers| servers.get(name))
+        .and_then(Item::as_table_like)
+    else {
+        return Ok(None);
+    };
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let value = |key: &str| server.get(key).and_then(Item::as_value);
+    let arguments = value("args")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten();
+    let variables = server.get("env").and_then(Item::as_table_like);
+    let variables = variables.into_iter().flat_map(TableLike::iter);
+    Ok(Some(Entry {
+        name: name.to_owned(),
+        command: value("command").map(text).unwrap_or_default(),
+        arguments: arguments.map(text).collect(),
+        variables: variables
+            .filter_map(|(name, item)| Some((name.to_owned(), text(item.as_value()?))))
+            .collect(),
+    }))
+}
+
+/// Returns the text without a server, and without the table of servers if it was the
+/// only one.
+pub(super) fn removed(text: &str, name: &str) -> Result<String, String> {
+    let mut document = parsed(text)?;
+    let servers = document.get_mut(SECTION).and_then(Item::as_table_like_mut);
+    let emptied = servers.is_some_and(|servers| {
+        servers.remove(name);
+        servers.is_empty()
+    });
+    if emptied {
+        document.remove(SECTION);
+    }
+    Ok(written(&document, text))
+}
+
+fn parsed(text: &str) -> Result<DocumentMut, String> {
+    text.parse().map_err(|error: toml_edit::TomlError| {
+        let message = error.message().trim().replace('\n', " ");
+        match error.span() {
+            Some(span) => format!("line {}: {message}", line(text, span.start)),
+            None => message,
+        }
     })
+}
+
+/// Returns the text of a document that had the text `before`.
+fn written(document: &DocumentMut, before: &str) -> String {
+    let written = document.to_string();
+    // The writer ends its own lines as Unix does.
+    if before.contains("\r\n") {
+        written.replace("\r\n", "\n").replace('\n', "\r\n")
+    } else {
+        written
+    }
 }
 
 /// Reports whether the servers are in one line, where a table of its own cannot be.

@@ -4,6 +4,7 @@
 mod http;
 mod install;
 mod renewing;
+mod uninstall;
 
 use std::io::IsTerminal;
 use std::net::SocketAddr;
@@ -45,8 +46,10 @@ enum Reach<'a> {
 }
 
 pub(super) fn run(arguments: &McpArguments, context: &Context<'_>) -> anyhow::Result<Outcome> {
-    if let Some(McpVerb::Install(arguments)) = &arguments.verb {
-        return install::run(arguments, context);
+    match &arguments.verb {
+        Some(McpVerb::Install(arguments)) => return install::run(arguments, context),
+        Some(McpVerb::Uninstall(arguments)) => return uninstall::run(arguments, context),
+        None => {}
     }
     let reach = match arguments.http {
         Some(address) => Reach::Http(address, &arguments.over_http),

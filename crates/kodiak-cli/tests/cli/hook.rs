@@ -435,3 +435,50 @@ fn a_client_that_never_ends_its_input_is_not_waited_for() {
     assert!(done.status.success() && done.stdout.is_empty(), "{done:?}");
     assert!(log(&desk).contains("out of time"), "{}", log(&desk));
 }
+
+#[test]
+fn what_is_installed_is_run_and_taken_out() {
+    let desk = desk();
+    let before = "{\n  \"model\": \"opus\" // mine\n}\n";
+    let settings = desk.write("home/.claude/settings.json", before);
+    let run = desk.ok(&["mcp", "install", "--all", "--write"]);
+    assert!(run.stderr.contains("settings.json.bak"), "{run}");
+    assert!(
+        !desk.path("home/.codex").exists(),
+        "only what is found is configured"
+    );
+    let text = fs::read_to_string(&settings).unwrap();
+    assert!(text.contains("// mine"), "{text}");
+    let value: Value = serde_json::from_str(&text.replace("// mine", "")).unwrap();
+    assert_eq!(
+        value["hooks"]["SessionStart"][0]["matcher"],
+        "clear|compact"
+    );
+    let handler = &value["hooks"]["UserPromptSubmit"][0]["hooks"][0];
+    assert_eq!(handler["type"], "command");
+    // A shell runs it from any folder, with nothing else in its environment.
+    fs::write(desk.path("event"), event(PROMPT).to_string()).unwrap();
+    let mut shell = std::process::Command::new("/bin/sh");
+    shell
+        .args(["-c", handler["command"].as_str().unwrap()])
+        .env_clear()
+        .env("HOME", desk.path("home"))
+        .env("XDG_CONFIG_HOME", desk.path("config"))
+        .env("XDG_DATA_HOME", desk.path("data"))
+        .current_dir("/")
+        .stdin(Stdio::from(fs::File::open(desk.path("event")).unwrap()));
+    let text = told(&desk.finish(&mut shell)).expect("it is sure");
+    assert!(text.contains(KNOWN), "{text}");
+    desk.ok(&["mcp", "uninstall", "claude-code"]);
+    assert_eq!(fs::read_to_string(&settings).unwrap(), before);
+    assert!(!desk.path("home/.claude.json").exists());
+    let run = desk.run(&["mcp", "uninstall", "claude-code"]);
+    assert_eq!(run.code, Some(1), "{run}");
+    let run = desk.run(&["mcp", "install", "gemini", "--hooks"]);
+    assert_eq!(run.code, Some(2), "{run}");
+    let run = desk.ok(&["mcp", "install", "codex", "--hooks", "--write"]);
+    assert!(run.stderr.contains("/hooks"), "{run}");
+    desk.ok(&["mcp", "uninstall", "codex"]);
+    assert!(!desk.path("home/.codex/hooks.json").exists());
+    assert!(!desk.path("home/.codex/config.toml").exists());
+}

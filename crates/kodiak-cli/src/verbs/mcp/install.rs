@@ -1,11 +1,13 @@
-//! `kodiak mcp install`: enters Kodiak into the list of servers of a client, or
-//! prints what to enter.
+//! `kodiak mcp install`: enters Kodiak into the list of servers of a client, and into its
+//! hooks, or prints what to enter.
 
 use std::path::{Path, PathBuf};
 
+use clap::ValueEnum;
+
 use super::super::Outcome;
 use crate::arguments::{Arguments, InstallClientArguments};
-use crate::clients::{self, Entry, Saved, Surroundings};
+use crate::clients::{self, Client, Edit, Entry, Saved, Surroundings};
 use crate::context::Context;
 use crate::failure::refusal;
 use crate::paths;
@@ -17,50 +19,159 @@ pub(super) fn run(
     arguments: &InstallClientArguments,
     context: &Context<'_>,
 ) -> anyhow::Result<Outcome> {
-    let client = arguments.client;
-    let entry = entry(arguments, context)?;
-    let path = file(arguments)?;
-    let output = context.output;
-    if !arguments.write {
-        let text = client.merged("", &entry).map_err(anyhow::Error::msg)?;
-        output.answer(&text)?;
-        output.notice(&format!(
-            "For {}, in {}. With --write, this command enters it there.",
-            client.name(),
-            path.display()
+    let Some(client) = arguments.client else {
+        return every_client(arguments, context);
+    };
+    if arguments.hooks && !client.has_hooks() {
+        return Err(refusal(
+            format!("{} has no hooks that Kodiak serves", client.name()),
+            "leave out --hooks; Claude Code and Codex have some",
         ));
-        return Ok(Outcome::Done);
     }
-    let shown = path.display();
-    output.notice(&match clients::save(client, &path, &entry)? {
-        Saved::Same => format!("{shown} has it already"),
-        Saved::Created => format!("wrote {shown}"),
-        Saved::Replaced(copy) => {
-            format!("wrote {shown}; the file before is {}", copy.display())
-        }
-    });
-    output.notice(&format!("Restart {} to use it.", client.name()));
+    one_client(client, arguments.hooks, arguments, context)?;
     Ok(Outcome::Done)
 }
 
-/// Returns the file to enter the server into.
-fn file(arguments: &InstallClientArguments) -> anyhow::Result<PathBuf> {
-    if let Some(path) = &arguments.file {
-        return Ok(std::path::absolute(path).unwrap_or_else(|_| path.clone()));
+/// Configures every client that was used on this machine.
+fn every_client(
+    arguments: &InstallClientArguments,
+    context: &Context<'_>,
+) -> anyhow::Result<Outcome> {
+    let home = home()?;
+    let around = around(&home);
+    let clients = Client::value_variants().iter().copied();
+    let found: Vec<Client> = clients
+        .filter(|client| clients::is_there(*client, &around))
+        .collect();
+    if found.is_empty() {
+        context.output.notice("no client was found");
+        return Ok(Outcome::Nothing);
     }
-    let unknown = || {
+    let mut outcome = Outcome::Done;
+    for client in found {
+        // The file of one client says nothing about those of the others.
+        if let Err(error) = one_client(client, client.has_hooks(), arguments, context) {
+            context.output.failure(&error);
+            outcome = Outcome::Incomplete;
+        }
+    }
+    Ok(outcome)
+}
+
+/// Configures a client, or prints what to enter into its files.
+fn one_client(
+    client: Client,
+    hooks: bool,
+    arguments: &InstallClientArguments,
+    context: &Context<'_>,
+) -> anyhow::Result<()> {
+    let entry = entry(arguments, context)?;
+    let path = file(client, arguments.file.as_deref())?;
+    let hook = match hooks_file(client)?.filter(|_| hooks) {
+        Some(path) => Some((path, hook_command(context)?)),
+        None => None,
+    };
+    let output = context.output;
+    if !arguments.write {
+        let text = client.merged("", &entry).map_err(anyhow::Error::msg)?;
+        print(client, &path, &text, context)?;
+        if let Some((path, command)) = &hook {
+            let text = clients::with_hook("", command).map_err(anyhow::Error::msg)?;
+            print(client, path, &text, context)?;
+        }
+        return Ok(());
+    }
+    enter(client, &path, Edit::Server(&entry), context)?;
+    if let Some((path, command)) = &hook {
+        enter(client, path, Edit::Hook(command), context)?;
+    }
+    let review = match client {
+        Client::Codex if hook.is_some() => " It asks you to review the hook: see /hooks there.",
+        _ => "",
+    };
+    output.notice(&format!("Restart {} to use it.{review}", client.name()));
+    Ok(())
+}
+
+fn print(client: Client, path: &Path, text: &str, context: &Context<'_>) -> anyhow::Result<()> {
+    context.output.answer(text)?;
+    context.output.notice(&format!(
+        "For {}, in {}. With --write, this command enters it there.",
+        client.name(),
+        path.display()
+    ));
+    Ok(())
+}
+
+fn enter(client: Client, path: &Path, edit: Edit<'_>, context: &Context<'_>) -> anyhow::Result<()> {
+    let shown = path.display();
+    context
+        .output
+        .notice(&match clients::save(client, path, edit)? {
+            Saved::Same => format!("{shown} has it already"),
+            Saved::Created => format!("wrote {shown}"),
+            Saved::Replaced(copy) => {
+                format!("wrote {shown}; the file before is {}", copy.display())
+            }
+        });
+    Ok(())
+}
+
+/// Returns the file to enter the server into.
+pub(super) fn file(client: Client, asked: Option<&Path>) -> anyhow::Result<PathBuf> {
+    if let Some(path) = asked {
+        return Ok(std::path::absolute(path).unwrap_or_else(|_| path.to_owned()));
+    }
+    Ok(clients::file(client, &around(&home()?)))
+}
+
+/// Returns the file to enter the hook into, if the client has one.
+pub(super) fn hooks_file(client: Client) -> anyhow::Result<Option<PathBuf>> {
+    Ok(clients::hooks_file(client, &around(&home()?)))
+}
+
+fn home() -> anyhow::Result<PathBuf> {
+    paths::home().ok_or_else(|| {
         refusal(
             "the home folder is not known",
             "set HOME, or name the file with --file PATH",
         )
-    };
-    let home = paths::home().ok_or_else(unknown)?;
-    let around = Surroundings {
+    })
+}
+
+fn around(home: &Path) -> Surroundings<'_> {
+    Surroundings {
         system: std::env::consts::OS,
-        home: &home,
+        home,
         variable: |name| std::env::var_os(name),
-    };
-    Ok(clients::file(arguments.client, &around))
+    }
+}
+
+/// Returns the command by which a shell runs the hook as this program was run.
+fn hook_command(context: &Context<'_>) -> anyhow::Result<String> {
+    let mut words: Vec<String> = Vec::new();
+    if cfg!(unix) {
+        let variables = paths::variables_for_others().into_iter();
+        words.extend(variables.map(|(name, value)| format!("{name}={}", shell_word(&value))));
+    }
+    words.push(shell_word(&utf8(&program()?)?));
+    words.push("hook".to_owned());
+    let options = context.repeated()?;
+    words.extend(options.iter().map(|option| shell_word(option)));
+    Ok(words.join(" "))
+}
+
+/// Returns a word as a shell reads it.
+fn shell_word(word: &str) -> String {
+    let plain = |sign: char| sign.is_alphanumeric() || "-_./:=+@%,\\".contains(sign);
+    let plain = |sign: char| plain(sign) && (sign != '\\' || cfg!(windows));
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else if cfg!(windows) {
+        format!("\"{word}\"")
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
 }
 
 /// Returns how the client has to start this program.
@@ -119,4 +230,23 @@ fn utf8(path: &Path) -> anyhow::Result<String> {
             "enter the server by hand",
         )
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn a_shell_reads_the_words_of_a_command() {
+        for (word, expected) in [
+            ("/bin/kodiak", "/bin/kodiak"),
+            ("/my notes/it's", "'/my notes/it'\\''s'"),
+            ("$HOME", "'$HOME'"),
+            ("a\\b", "'a\\b'"),
+            ("", "''"),
+        ] {
+            assert_eq!(shell_word(word), expected);
+        }
+    }
 }

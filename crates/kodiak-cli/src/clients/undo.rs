@@ -1,0 +1,80 @@
+//! Takes out of a client's file what was entered.
+//!
+//! If the file is what entering makes of a copy that was kept, that copy takes its place,
+//! so that it is as it was to the byte. Otherwise something else has changed since, and
+//! only what was entered is taken out.
+
+use super::{Client, Entry, hooks, json, toml};
+
+/// What can be taken out of a file.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Part<'a> {
+    /// The server of this name.
+    Server(Client, &'a str),
+    /// The hook.
+    Hook,
+}
+
+/// What a file has to become.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Undone {
+    /// It had nothing of it.
+    Absent,
+    /// It has this text.
+    Text(String),
+    /// It had nothing else.
+    Nothing,
+}
+
+impl Part<'_> {
+    /// Returns what a file with this text becomes. `copies` are the texts that the file
+    /// had before.
+    pub(super) fn undone(self, text: &str, copies: &[String]) -> Result<Undone, String> {
+        let Some(again) = self.again(text)? else {
+            return Ok(Undone::Absent);
+        };
+        let had_none = |copy: &str| matches!(self.again(copy), Ok(None));
+        let before = copies.iter().map(String::as_str).chain([""]);
+        for copy in before.filter(|copy| had_none(copy)) {
+            if again(copy).as_deref() == Some(text) {
+                return Ok(if copy.is_empty() {
+                    Undone::Nothing
+                } else {
+                    Undone::Text(copy.to_owned())
+                });
+            }
+        }
+        let (mark, inside) = match text.strip_prefix('\u{feff}') {
+            Some(rest) => ("\u{feff}", rest),
+            None => ("", text),
+        };
+        let removed = match self {
+            Self::Server(Client::Codex, name) => toml::removed(inside, name)?,
+            Self::Server(client, name) => json::removed(inside, client.section(), name)?,
+            Self::Hook => hooks::removed(inside)?,
+        };
+        Ok(Undone::Text(format!("{mark}{removed}")))
+    }
+
+    /// Returns how to enter into another text what this text has, if it has it.
+    #[expect(clippy::type_complexity, reason = "it is used once")]
+    fn again(self, text: &str) -> Result<Option<Box<dyn Fn(&str) -> Option<String>>>, String> {
+        let inside = text.trim_start_matches('\u{feff}');
+        match self {
+            Self::Server(client, name) => {
+                let entry: Option<Entry> = match client {
+                    Client::Codex => toml::read(inside, name)?,
+                    _ => json::read(inside, client.section(), name)?,
+                };
+                Ok(entry.map(|entry| {
+                    let again = move |copy: &str| client.merged(copy, &entry).ok();
+                    Box::new(again) as Box<dyn Fn(&str) -> Option<String>>
+                }))
+            }
+            Self::Hook => Ok(hooks::command(inside).map(|command| {
+                let again = move |copy: &str| super::with_hook(copy, &command).ok();
+                Box::new(again) as Box<dyn Fn(&str) -> Option<String>>
+            })),
+        }
+    }
+}
