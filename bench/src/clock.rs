@@ -87,6 +87,19 @@ pub(crate) fn run_command(command: &mut Command, watch_memory: bool) -> Result<R
     })
 }
 
+/// Runs a program to its end with the standard input it was given. Returns the CPU time
+/// of all its threads to a hundredth of a second, and what it printed.
+pub(crate) fn run_for_output(command: &mut Command) -> Result<(Duration, Vec<u8>)> {
+    let before = children_cpu().context("the CPU time is not known")?;
+    let done = command
+        .stderr(Stdio::null())
+        .output()
+        .with_context(|| format!("could not start {}", command.get_program().display()))?;
+    anyhow::ensure!(done.status.success(), "{command:?} failed: {}", done.status);
+    let after = children_cpu().context("the CPU time is not known")?;
+    Ok((after.saturating_sub(before), done.stdout))
+}
+
 /// Returns the CPU time of all processes that this one started and that have
 /// ended.
 pub(crate) fn children_cpu() -> Option<Duration> {

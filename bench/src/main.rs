@@ -12,6 +12,7 @@ mod crash;
 mod embed;
 mod embed_order;
 mod folder;
+mod hook;
 mod memory;
 mod mix;
 mod picture;
@@ -71,6 +72,8 @@ enum What {
         #[arg(long, default_value_t = 15)]
         runs: usize,
     },
+    /// Tell agents what is known about prompts: how often it is right, and what it costs.
+    Hook(hook::Options),
     /// Remember, list and read among many memories.
     Memory(memory::Options),
     /// Search a mix of notes, memories, session records and transcripts, beside notes alone.
@@ -150,6 +153,7 @@ fn main() -> anyhow::Result<()> {
             program,
             runs,
         } => folder::measure(&path, &program, runs, &mut report)?,
+        What::Hook(options) => hook::measure(&options, &mut report)?,
         What::Memory(options) => memory::measure(&options, &mut report)?,
         What::Mix(options) => mix::measure(&options, &mut report)?,
         What::Recall(options) => recall::measure(&options, &mut report)?,
