@@ -30,7 +30,7 @@ use kodiak_base::files::state::{self, FileState};
 use kodiak_base::{Error, Result};
 use kodiak_text::document::{Document, Timestamp, Version};
 
-use super::decode::{Decoded, decoded};
+use super::decode::{Decoded, Encoding, decoded};
 pub use super::note::document_from_text;
 pub use keys::path_in;
 use keys::path_of_key;
@@ -230,8 +230,8 @@ pub struct LookedAt {
     too_fresh: bool,
     /// Its text, or the reason why it is not indexed.
     pub content: Result<String, String>,
-    /// Whether writing its text would leave its encoding as it is.
-    is_utf8: bool,
+    /// Its encoding, if it is text.
+    encoding: Option<Encoding>,
 }
 
 impl LookedAt {
@@ -271,6 +271,12 @@ impl MarkdownFolder {
                 if document.project.is_none() {
                     document.project = self.options.project.clone();
                 }
+                if let Some(remark) = file.encoding.and_then(Encoding::remark) {
+                    document.problem = Some(match document.problem.take() {
+                        Some(problem) => format!("{problem}; {remark}"),
+                        None => remark.to_owned(),
+                    });
+                }
                 emit(document);
                 Reading::Read { version }
             }
@@ -285,7 +291,7 @@ impl MarkdownFolder {
                 too_fresh: state.is_fresh(),
                 state,
                 content: Err(reason.to_owned()),
-                is_utf8: false,
+                encoding: None,
             })
         };
         if !stays_inside(key) {
@@ -323,7 +329,7 @@ impl MarkdownFolder {
         Ok(LookedAt {
             too_fresh: state.is_fresh(),
             state,
-            is_utf8: content.as_ref().is_ok_and(|decoded| decoded.is_utf8),
+            encoding: content.as_ref().ok().map(|decoded| decoded.encoding),
             content: content.map(|decoded| decoded.text),
         })
     }

@@ -22,6 +22,11 @@ fn every_encoding_is_found_at_its_line() {
         "notes/wide.md",
         utf16("# Wide\r\n\r\nfirst\r\n\r\nan okapi 🦓\r\n"),
     );
+    // Without a byte order mark.
+    desk.write(
+        "notes/bare.md",
+        &utf16("# Bare\n\nfirst\n\na tapir, grün\n")[2..],
+    );
     desk.write(
         "notes/mixed.md",
         ["# Grün\n\nfirst\n\nan ".as_bytes(), b"ibis\x92s nest\n"].concat(),
@@ -35,12 +40,13 @@ fn every_encoding_is_found_at_its_line() {
         ("zebra", "latin.md"),
         ("café", "latin.md"),
         ("okapi", "wide.md"),
+        ("tapir grün", "bare.md"),
         ("ibis", "mixed.md"),
         ("grün nest", "mixed.md"),
     ] {
         assert_eq!(desk.found(&[word])[0], path, "{word}");
     }
-    for word in ["zebra", "okapi", "ibis"] {
+    for word in ["zebra", "okapi", "tapir", "ibis"] {
         let answer = desk.json(&["search", word, "--json"]);
         assert_eq!(answer["hits"][0]["line"], 5, "{word}");
     }
@@ -52,6 +58,12 @@ fn every_encoding_is_found_at_its_line() {
         status.contains("skipped: 1 file, binary\n    binary.md"),
         "{status}"
     );
+    for read in [
+        "2 files, not UTF-8; read as UTF-16\n    bare.md\n    wide.md",
+        "2 files, not UTF-8; read as Windows-1252\n    latin.md\n    mixed.md",
+    ] {
+        assert!(status.contains(read), "{status}");
+    }
     // Nothing that changes is missed.
     desk.configure("refresh_ms", 60_000);
     desk.write("notes/latin.md", b"# Caf\xe9\n\nno gnu\xdf here\n");
@@ -66,6 +78,7 @@ fn a_file_that_is_not_utf_8_is_never_rewritten() {
     let wide = utf16("# Wide\n\n#soup\n");
     desk.write("notes/latin.md", latin);
     desk.write("notes/wide.md", &wide);
+    desk.write("notes/bare.md", &utf16("# Bare\n\nA text.\n")[2..]);
     desk.write("notes/plain.md", "# Plain\n\n#soup\n");
     desk.ok(&["add", "notes", "--writable"]);
     assert_snapshot!(desk.run(&["page", "edit", "latin.md", "--append", "more"]), @"
@@ -91,6 +104,11 @@ fn a_file_that_is_not_utf_8_is_never_rewritten() {
     );
     assert_eq!(fs::read(desk.path("notes/latin.md")).unwrap(), latin);
     assert_eq!(fs::read(desk.path("notes/wide.md")).unwrap(), wide);
+    let run = desk.run(&["page", "edit", "bare.md", "--append", "more"]);
+    assert!(
+        run.code == Some(2) && run.stderr.contains("is not UTF-8"),
+        "{run}"
+    );
     // Moving it changes nothing in it.
     desk.ok(&["page", "delete", "latin.md"]);
     desk.ok(&["page", "restore", "latin.md"]);
@@ -155,4 +173,31 @@ fn a_name_that_is_not_utf_8_has_a_key_that_leads_back() {
     assert_eq!(desk.found(&["gnu"]), [key]);
     fs::remove_dir_all(&folder).unwrap();
     assert_eq!(desk.run(&["search", "gnu"]).code, Some(1));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn two_names_that_read_alike_stay_apart() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    let desk = Desk::new();
+    desk.write("notes/café.md", "one numbat\n");
+    let latin = desk.path("notes").join(OsStr::from_bytes(b"caf\xe9.md"));
+    fs::write(&latin, "another numbat\n").unwrap();
+    desk.ok(&["add", "notes"]);
+    let answer = desk.json(&["search", "numbat", "--all-copies", "--json"]);
+    let hits = answer["hits"].as_array().unwrap();
+    assert_eq!(hits.len(), 2);
+    for field in ["id", "uri", "path"] {
+        assert_ne!(hits[0][field], hits[1][field], "{field}");
+    }
+    for hit in hits {
+        let uri = hit["uri"].as_str().unwrap();
+        assert!(uri.is_ascii() && uri.contains('%'), "{uri}");
+        let text = desk.ok(&["get", uri]).stdout;
+        let by_id = desk.ok(&["get", hit["id"].as_str().unwrap()]).stdout;
+        assert_eq!(text, by_id);
+    }
+    // The title alone does not say which is meant.
+    assert_eq!(desk.run(&["get", "café"]).code, Some(2));
 }

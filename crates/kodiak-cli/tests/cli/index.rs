@@ -157,13 +157,15 @@ fn the_status_tells_what_changed_and_what_was_left_out() {
         binary.md
       problem: 1 file, frontmatter could not be read: unclosed bracket '[' at line 2, column 7
         broken.md
+      problem: 1 file, not UTF-8; read as Windows-1252
+        latin.md
     --- stderr
     hint: run `kodiak index` to bring the index up to date
     ");
     assert_snapshot!(desk.run(&["status", "--json"]), @r#"
     exit: 0
     --- stdout
-    {"index":"[DESK]/data/kodiak/index.db","exists":true,"bytes":[SIZE],"documents":44,"words":1930,"format":7,"semantic":null,"embeddings":{"enabled":false,"chunks":70,"embedded":0,"sources":[{"name":"notes","chunks":70,"embedded":0}],"failures":[],"cache":null},"sources":[{"name":"notes","kind":"markdown","path":"[DESK]/notes","writable":false,"registered":true,"documents":44,"indexed_at":"[TIME]","new":1,"changed":1,"gone":1,"skipped":[{"reason":"binary","count":1,"files":["binary.md"]}],"problems":[{"reason":"frontmatter could not be read: unclosed bracket '[' at line 2, column 7","count":1,"files":["broken.md"]}]}]}
+    {"index":"[DESK]/data/kodiak/index.db","exists":true,"bytes":[SIZE],"documents":44,"words":1930,"format":7,"semantic":null,"embeddings":{"enabled":false,"chunks":70,"embedded":0,"sources":[{"name":"notes","chunks":70,"embedded":0}],"failures":[],"cache":null},"sources":[{"name":"notes","kind":"markdown","path":"[DESK]/notes","writable":false,"registered":true,"documents":44,"indexed_at":"[TIME]","new":1,"changed":1,"gone":1,"skipped":[{"reason":"binary","count":1,"files":["binary.md"]}],"problems":[{"reason":"frontmatter could not be read: unclosed bracket '[' at line 2, column 7","count":1,"files":["broken.md"]},{"reason":"not UTF-8; read as Windows-1252","count":1,"files":["latin.md"]}]}]}
     "#);
     fs::rename(desk.path("notes"), desk.path("unplugged")).unwrap();
     let run = desk.ok(&["status"]);

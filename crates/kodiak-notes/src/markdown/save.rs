@@ -14,6 +14,7 @@ use super::{
     MarkdownFolder, compose, divided, exact_size, names, not_there, require_folder, stays_inside,
 };
 use crate::PAGES_SOURCE;
+use crate::decode::Encoding;
 use crate::note::divide_name;
 use kodiak::source::{Draft, FileCopy, Trashed, WritableSource};
 use kodiak_base::files::folder::{self, Folder};
@@ -298,7 +299,7 @@ impl MarkdownFolder {
             key: key.to_owned(),
             detail,
         };
-        let is_utf8 = file.is_utf8;
+        let is_utf8 = file.encoding == Some(Encoding::Utf8);
         let text = file.content.map_err(refused)?;
         if !is_utf8 {
             let detail = "its file is not UTF-8 and would be rewritten in another encoding; \
