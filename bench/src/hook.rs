@@ -388,8 +388,9 @@ fn cpu(
     let config = place.join("config.toml");
     let memories = place.join("memory");
     let text = format!(
-        "model = \"{}\"\n[[source]]\nname = \"{MEMORY_SOURCE}\"\nkind = \"memory\"\npath = {:?}\n",
-        options.model, memories
+        "model = \"{}\"\n[[source]]\nname = \"{MEMORY_SOURCE}\"\nkind = \"memory\"\npath = \"{}\"\n",
+        options.model,
+        memories.display()
     );
     fs::write(&config, text)?;
     let input = place.join("event.json");

@@ -22,8 +22,9 @@ use kodiak::search::Hit;
 const WORDS: f64 = 0.5;
 /// The share of the question that a hit has to contain if its meaning cannot be judged.
 pub const WORDS_ALONE: f64 = 2.0 / 3.0;
-/// How far the next hit has to be behind, as a share of the best score. Right and wrong
-/// hits of LoCoMo were as often closer as farther at half of this.
+/// How far the next hit has to be behind, as a share of the best score. On LoCoMo, at .15
+/// more than 2 % of foreign prompts are told something, and at .25 hardly a fifth of the
+/// questions get a right item.
 pub const LEAD: f64 = 0.2;
 
 /// What speaks for a hit.
