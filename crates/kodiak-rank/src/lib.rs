@@ -13,6 +13,7 @@
 //!   hubness penalty and smoothing;
 //! * `thread` rescores candidates in a conversation by their neighbours there;
 //! * `relevance` judges how likely a hit is relevant;
+//! * `frecency` lets hits that were opened before pass others that are about as relevant;
 //! * `spelling` ranks the corrections of a misspelt word;
 //! * `tuning` holds the numbers that an evaluation can vary, `rules` the fixed
 //!   ones;
@@ -73,6 +74,7 @@
 
 mod bm25;
 pub mod evidence;
+pub mod frecency;
 pub mod fusion;
 pub mod neighbourhood;
 mod passage;

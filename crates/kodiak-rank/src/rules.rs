@@ -71,3 +71,10 @@ pub const SIMILAR_TITLE_WEIGHT: f64 = 3.0;
 
 /// The weight of a reranker's scores beside those of the search.
 pub const RERANK_WEIGHT: f64 = 0.5;
+
+/// The seconds after which an opening of a document counts for half: a fortnight. What
+/// is at hand changes with the work of weeks, not of hours.
+pub const FRECENCY_HALF_LIFE: f64 = 14.0 * 24.0 * 60.0 * 60.0;
+
+/// The difference in relevance from which no opening lets one hit pass another.
+pub const FRECENCY_MARGIN: f64 = 0.05;
