@@ -34,6 +34,7 @@
 
 pub mod access;
 pub mod engine;
+pub mod history;
 pub mod project;
 pub mod search;
 pub mod source;

@@ -1,7 +1,8 @@
 //! Carrying out an erasing, and finishing one that was interrupted.
 //!
 //! What is to be erased is recorded first, then the tombstones are written, then what the
-//! sources hold is erased, then the cache, and the index last. The record is removed when
+//! sources hold is erased, then the cache, then the index, and last what the history of
+//! opened documents says of them. The record is removed when
 //! no byte is left. Every step can be repeated, and whatever writes the index next begins
 //! with what an earlier process has left.
 
@@ -132,6 +133,7 @@ impl Engine {
                 }
             }
             writer.erase(&documents, &mut |step| begin(step))?;
+            self.forget_opened(writer.reader())?;
             erasure.leave_to(&absent);
         }
         begin(EraseStep::Logs);

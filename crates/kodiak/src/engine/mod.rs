@@ -39,6 +39,7 @@ mod later;
 mod looks;
 mod models;
 mod neighbours;
+mod opened;
 mod queue;
 mod readers;
 mod refresh;
