@@ -1,0 +1,184 @@
+//! Runs a program on a pseudo-terminal and reads what its screen shows, for tests.
+//!
+//! The screen understands as much as the picker writes: text, places, clearing and the
+//! alternate screen. The program gets a controlling terminal by `setsid` of util-linux,
+//! so this works on Linux only.
+
+#![cfg(target_os = "linux")]
+#![expect(
+    clippy::missing_panics_doc,
+    clippy::unwrap_used,
+    reason = "a helper that cannot do its work ends the test"
+)]
+
+mod screen;
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::fs::{Mode, OFlags};
+use rustix::process::{Pid, Signal, kill_process};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{Winsize, tcgetattr, tcsetwinsize};
+
+pub use screen::Screen;
+
+/// How long something may take on a busy machine before the test fails.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// A program on a terminal.
+#[derive(Debug)]
+pub struct Session {
+    terminal: File,
+    child: Child,
+    written: Arc<Mutex<Vec<u8>>>,
+    columns: u16,
+    rows: u16,
+    before: String,
+}
+
+impl Session {
+    /// Starts a program on a new terminal of this size. Standard input and error are the
+    /// terminal, and standard output too unless `stdout` is something else.
+    pub fn start(command: &Command, columns: u16, rows: u16, stdout: Option<Stdio>) -> Self {
+        let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        grantpt(&terminal).unwrap();
+        unlockpt(&terminal).unwrap();
+        let name = ptsname(&terminal, Vec::new()).unwrap();
+        let size = Winsize {
+            ws_row: rows,
+            ws_col: columns,
+            ws_xpixel: 0,
+            ws_ypixel: 0,
+        };
+        tcsetwinsize(&terminal, size).unwrap();
+        let open = || -> OwnedFd {
+            rustix::fs::open(&name, OFlags::RDWR | OFlags::NOCTTY, Mode::empty()).unwrap()
+        };
+        let before = modes(&terminal);
+        let mut alone = Command::new("/usr/bin/setsid");
+        alone
+            .arg("--ctty")
+            .arg(command.get_program())
+            .args(command.get_args())
+            .env_clear()
+            .envs(
+                command
+                    .get_envs()
+                    .filter_map(|(name, value)| Some((name, value?))),
+            );
+        if let Some(folder) = command.get_current_dir() {
+            alone.current_dir(folder);
+        }
+        let child = alone
+            .stdin(open())
+            .stdout(stdout.unwrap_or_else(|| open().into()))
+            .stderr(open())
+            .spawn()
+            .unwrap();
+        let terminal = File::from(terminal);
+        let written = Arc::new(Mutex::new(Vec::new()));
+        let (mut reading, keeping) = (terminal.try_clone().unwrap(), Arc::clone(&written));
+        thread::spawn(move || {
+            let mut bytes = [0; 4096];
+            // It fails when the program has closed the terminal.
+            while let Ok(count) = reading.read(&mut bytes) {
+                keeping.lock().unwrap().extend_from_slice(&bytes[..count]);
+            }
+        });
+        Self {
+            terminal,
+            child,
+            written,
+            columns,
+            rows,
+            before,
+        }
+    }
+
+    /// Types something.
+    pub fn type_in(&mut self, keys: &str) {
+        self.terminal.write_all(keys.as_bytes()).unwrap();
+    }
+
+    /// Returns what the screen shows now.
+    pub fn screen(&self) -> Screen {
+        Screen::after(&self.written.lock().unwrap(), self.columns, self.rows)
+    }
+
+    /// Waits until the screen is as wanted, and returns it.
+    pub fn wait_for(&self, wanted: impl Fn(&Screen) -> bool) -> Screen {
+        let end = Instant::now() + PATIENCE;
+        loop {
+            let screen = self.screen();
+            if wanted(&screen) {
+                return screen;
+            }
+            assert!(Instant::now() < end, "the screen shows:\n{screen}");
+            thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// Waits until the screen shows a text, and returns it.
+    pub fn wait_for_text(&self, text: &str) -> Screen {
+        self.wait_for(|screen| screen.to_string().contains(text))
+    }
+
+    /// Sends a signal to the program, given by its name without `SIG`.
+    pub fn signal(&self, name: &str) {
+        let signal = match name {
+            "HUP" => Signal::HUP,
+            "INT" => Signal::INT,
+            "TERM" => Signal::TERM,
+            other => panic!("SIG{other}"),
+        };
+        let process = Pid::from_child(&self.child);
+        kill_process(process, signal).unwrap();
+    }
+
+    /// Waits for the end of the program. Returns its exit code, or 128 and the number of
+    /// the signal that ended it.
+    pub fn end(&mut self) -> i32 {
+        let end = Instant::now() + PATIENCE;
+        loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                let signal = status.signal().map(|signal| 128 + signal);
+                return status.code().or(signal).unwrap();
+            }
+            assert!(Instant::now() < end, "it does not end:\n{}", self.screen());
+            thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// Returns the modes that the terminal had at first, and those that it has now.
+    pub fn modes(&self) -> (String, String) {
+        (self.before.clone(), modes(&self.terminal))
+    }
+
+    /// Returns everything that was written so far.
+    pub fn written(&self) -> String {
+        String::from_utf8_lossy(&self.written.lock().unwrap()).into_owned()
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Returns the modes of a terminal.
+fn modes(terminal: impl std::os::fd::AsFd) -> String {
+    let modes = tcgetattr(terminal).unwrap();
+    format!(
+        "{:?} {:?} {:?} {:?}",
+        modes.input_modes, modes.output_modes, modes.control_modes, modes.local_modes
+    )
+}
