@@ -24,6 +24,7 @@ mod memory;
 mod models;
 mod nearest;
 mod network;
+mod opened;
 mod opener;
 mod output;
 mod pages;

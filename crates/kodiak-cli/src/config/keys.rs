@@ -35,6 +35,7 @@ pub(crate) const KEYS: &[&str] = &[
     "search.deadline_ms",
     "search.refresh_ms",
     "search.pager",
+    "search.history",
     "search.rerank",
     "search.rerank_model",
     "search.rerank_key",

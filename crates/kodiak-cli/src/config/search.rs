@@ -27,6 +27,9 @@ pub(crate) struct SearchSettings {
     pub(crate) refresh_ms: u64,
     /// Whether answers are shown in a pager.
     pub(crate) pager: bool,
+    /// Whether what was opened is recorded, and comes first among hits that are about as
+    /// relevant on a terminal.
+    pub(crate) history: bool,
     /// The reranker: the name of a model, or the address of an endpoint.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) rerank: Option<String>,
@@ -51,6 +54,7 @@ impl Default for SearchSettings {
             deadline_ms: kodiak::search::DEADLINE.as_millis() as u64,
             refresh_ms: kodiak::engine::REFRESH.as_millis() as u64,
             pager: false,
+            history: true,
             rerank: None,
             rerank_model: None,
             rerank_key: None,
@@ -70,6 +74,7 @@ pub(super) struct WrittenSearch {
     deadline_ms: Option<u64>,
     refresh_ms: Option<u64>,
     pager: Option<bool>,
+    history: Option<bool>,
     rerank: Option<String>,
     rerank_model: Option<String>,
     rerank_key: Option<String>,
@@ -88,6 +93,7 @@ impl WrittenSearch {
             deadline_ms: self.deadline_ms.unwrap_or(default.deadline_ms),
             refresh_ms: self.refresh_ms.unwrap_or(default.refresh_ms),
             pager: self.pager.unwrap_or(default.pager),
+            history: self.history.unwrap_or(default.history),
             rerank: self.rerank.filter(|it| !it.trim().is_empty()),
             rerank_model: self.rerank_model.filter(|it| !it.trim().is_empty()),
             rerank_key: self.rerank_key.as_deref().and_then(Key::parse),

@@ -16,6 +16,7 @@ use crate::assemble::Purpose;
 use crate::config::Config;
 use crate::context::{Context, explain_missing_index};
 use crate::failure::refusal;
+use crate::opened;
 use crate::output::Output;
 use crate::output::escape::{escaped, escaped_lines};
 use crate::output::phrases::counted;
@@ -45,6 +46,14 @@ pub(super) fn run(arguments: &GetArguments, context: &Context<'_>) -> anyhow::Re
     }
     let found = find(&engine, &config, &arguments.reference)?;
     let output = context.output;
+    if output.on_terminal && !arguments.json {
+        opened::record(
+            &engine,
+            &config,
+            &found.document.source,
+            &found.document.key,
+        );
+    }
     tell_of_lines(&found, output);
     let around = Around::read(&engine, &found, arguments.context)?;
     let corrects = Memories::new(&engine).corrected(&Guard::local(), &found.document)?;

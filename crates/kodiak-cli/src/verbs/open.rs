@@ -1,19 +1,26 @@
 //! `kodiak open`: opens a note where it can be changed.
 
+use kodiak::Engine;
 use kodiak::access::Guard;
+use kodiak::search::Found;
 
 use super::{Outcome, get};
 use crate::arguments::OpenArguments;
 use crate::assemble::{self, Purpose};
-use crate::config::Kind;
+use crate::config::{Config, Kind};
 use crate::context::Context;
 use crate::failure::refusal;
 use crate::visits;
-use crate::{editor, opener};
+use crate::{editor, opened, opener};
 
 pub(super) fn run(arguments: &OpenArguments, context: &Context<'_>) -> anyhow::Result<Outcome> {
     let (config, engine) = visits::knowing(context, Purpose::of("open"), &arguments.reference)?;
     let found = get::find(&engine, &config, &arguments.reference)?;
+    open(&found, &engine, &config)
+}
+
+/// Opens a note at its line, and records that.
+pub(super) fn open(found: &Found, engine: &Engine, config: &Config) -> anyhow::Result<Outcome> {
     let (source, key) = (&found.document.source, &found.document.key);
     let Some(registered) = config.source(source) else {
         return Err(refusal(
@@ -23,10 +30,11 @@ pub(super) fn run(arguments: &OpenArguments, context: &Context<'_>) -> anyhow::R
     };
     if let Some(address) = assemble::url(registered.kind, key) {
         opener::open(&address, "`kodiak get` prints a note anywhere")?;
+        opened::record(engine, config, source, key);
         return Ok(Outcome::Done);
     }
     if registered.kind == Kind::Transcripts {
-        let details = engine.view(&Guard::local()).describe(&found)?;
+        let details = engine.view(&Guard::local()).describe(found)?;
         let resume = details.turn.and_then(|turn| turn.resume);
         let shown = format!("run `kodiak get {} --context 3`", found.document.short_id);
         return Err(refusal(
@@ -53,6 +61,8 @@ pub(super) fn run(arguments: &OpenArguments, context: &Context<'_>) -> anyhow::R
             ),
         ));
     }
+    // Before the editor runs, which may take hours.
+    opened::record(engine, config, source, key);
     editor::open(&file, line)?;
     Ok(Outcome::Done)
 }

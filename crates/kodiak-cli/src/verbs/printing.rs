@@ -27,6 +27,11 @@ pub(super) fn check(arguments: &PrintArguments) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Reports whether the hits are printed as text, best first.
+pub(super) fn is_ranked_text(arguments: &PrintArguments) -> bool {
+    arguments.format() == Format::Text && arguments.sort == Sort::Score
+}
+
 /// Prints the answer. `notices` prints what a person should know beside the hits, given
 /// whether these are probably what was looked for; in JSON, the answer contains it.
 pub(super) fn print(

@@ -19,6 +19,7 @@ use crate::arguments::SearchArguments;
 use crate::assemble::Purpose;
 use crate::config::Config;
 use crate::context::{Context, explain_missing_index};
+use crate::opened;
 use crate::output::Output;
 use crate::output::phrases::{counted, shortened};
 use crate::projects;
@@ -83,6 +84,9 @@ pub(super) fn run(arguments: &SearchArguments, context: &Context<'_>) -> anyhow:
     answer.notices = Notices(notices);
 
     let output = context.output;
+    if output.on_terminal && printing::is_ranked_text(&arguments.printing) {
+        opened::reorder(&mut answer, &engine, &config);
+    }
     printing::print(
         answer,
         &arguments.printing,

@@ -46,6 +46,7 @@ mod memory;
 mod model;
 mod names;
 mod open;
+mod opened;
 mod pages;
 mod privacy;
 mod projects;

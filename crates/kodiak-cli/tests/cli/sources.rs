@@ -257,6 +257,7 @@ fn the_configuration_is_shown() {
     deadline_ms = 2000
     refresh_ms = 30
     pager = false
+    history = true
 
     [brain]
     remember_queries = false
@@ -265,7 +266,7 @@ fn the_configuration_is_shown() {
     assert_snapshot!(desk.run(&["config", "show", "--json"]), @r#"
     exit: 0
     --- stdout
-    {"config":"[DESK]/config/kodiak/config.toml","config_exists":true,"index":"[DESK]/data/kodiak/index.db","index_exists":true,"settings":{"max_file_size":"10 MiB","model":"none","offline":false,"search":{"limit":10,"fusion":"convex","keyword":"fused","lexical_weight":0.5,"semantic_weight":0.5,"deadline_ms":2000,"refresh_ms":30,"pager":false},"brain":{"remember_queries":false},"source":[{"name":"notes","kind":"markdown","path":"[DESK]/notes","glob":["*.md"]}]}}
+    {"config":"[DESK]/config/kodiak/config.toml","config_exists":true,"index":"[DESK]/data/kodiak/index.db","index_exists":true,"settings":{"max_file_size":"10 MiB","model":"none","offline":false,"search":{"limit":10,"fusion":"convex","keyword":"fused","lexical_weight":0.5,"semantic_weight":0.5,"deadline_ms":2000,"refresh_ms":30,"pager":false,"history":true},"brain":{"remember_queries":false},"source":[{"name":"notes","kind":"markdown","path":"[DESK]/notes","glob":["*.md"]}]}}
     "#);
 }
 
