@@ -17,6 +17,7 @@ mod memory;
 mod model;
 mod note;
 mod page;
+mod pick;
 mod printing;
 mod reading;
 #[cfg(test)]
@@ -59,6 +60,7 @@ pub(crate) use page::{
     DeleteArguments, EditArguments, ListPagesArguments, NewPageArguments, PageVerb,
     RenamePageArguments, RestoreArguments,
 };
+pub(crate) use pick::{PickArguments, PickFormat};
 pub(crate) use printing::{Format, PrintArguments, Sort};
 pub(crate) use reading::{GetArguments, SimilarArguments};
 pub(crate) use search::SearchArguments;

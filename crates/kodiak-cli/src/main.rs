@@ -45,9 +45,10 @@ mod usual;
 mod verbs;
 mod visits;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
-use arguments::Arguments;
+use arguments::{Arguments, Verb};
 use output::Output;
 use verbs::Outcome;
 
@@ -59,12 +60,18 @@ use verbs::Outcome;
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// The exit code after Ctrl-C: 128 and the number of the signal.
-const INTERRUPTED: u8 = 130;
+/// The exit code after a signal, without the number of the signal.
+const SIGNALLED: u8 = 128;
+/// The exit code after Ctrl-C.
+const INTERRUPTED: u8 = SIGNALLED + 2;
 
 fn main() -> ExitCode {
-    let line: Vec<_> = std::env::args_os().collect();
-    let arguments = match Arguments::parse_line(line.clone()) {
+    let mut line: Vec<OsString> = std::env::args_os().collect();
+    let is_bare = line.len() == 1 && output::is_for_people() && output::can_draw();
+    if is_bare {
+        line.push("pick".into());
+    }
+    let mut arguments = match Arguments::parse_line(line.clone()) {
         Ok(arguments) => arguments,
         // Another exit code would keep a prompt from the agent.
         Err(_) if verbs::hook::misunderstood(&line) => return ExitCode::SUCCESS,
@@ -73,6 +80,9 @@ fn main() -> ExitCode {
             return ExitCode::from(error.exit_code() as u8);
         }
     };
+    if let Verb::Pick(pick) = &mut arguments.verb {
+        pick.is_bare = is_bare;
+    }
     let everywhere = &arguments.everywhere;
     let output = Output::new(everywhere.color, everywhere.verbose, everywhere.quiet);
     exit_code(verbs::run(&arguments, &output, interrupted), &output)
@@ -95,6 +105,7 @@ fn exit_code(ended: anyhow::Result<Outcome>, output: &Output) -> ExitCode {
         Ok(Outcome::Nothing) => ExitCode::from(1),
         Ok(Outcome::Incomplete) => ExitCode::from(2),
         Ok(Outcome::Stopped) => ExitCode::from(INTERRUPTED),
+        Ok(Outcome::Signalled(signal)) => ExitCode::from(SIGNALLED.saturating_add(signal as u8)),
         Err(error) if error.is::<output::Closed>() => ExitCode::SUCCESS,
         Err(error) => {
             output.failure(&error);

@@ -1,4 +1,4 @@
-//! Opens addresses of other applications, such as `bear://…`.
+//! Opens addresses of other applications, such as `bear://…`, and folders.
 //!
 //! On macOS, the program `open` hands an address to its application. Elsewhere a
 //! program of this name may do something else, so those that are known to are not
@@ -42,6 +42,36 @@ pub(crate) fn open(address: &str, instead: &str) -> anyhow::Result<()> {
         said => format!("Bear could not be opened: {said}"),
     };
     Err(refusal(message, "check whether Bear is installed"))
+}
+
+/// The program that opens folders where people see them.
+const FOLDERS: &str = if cfg!(target_os = "macos") {
+    "open"
+} else if cfg!(windows) {
+    "explorer"
+} else {
+    "xdg-open"
+};
+
+/// Opens a folder where people see it. It does not wait until the folder is closed.
+pub(crate) fn open_folder(folder: &Path) -> anyhow::Result<()> {
+    let Some(program) = paths::program_on_path(FOLDERS) else {
+        let message = format!("folders cannot be opened: there is no `{FOLDERS}`");
+        return Err(refusal(message, "open it in another program"));
+    };
+    let mut child = Command::new(&program)
+        .arg(folder)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .map_err(|error| {
+            let message = format!("could not run {}: {error}", program.display());
+            refusal(message, "open it in another program")
+        })?;
+    // Whether it succeeds is seen on the screen.
+    std::thread::spawn(move || child.wait());
+    Ok(())
 }
 
 fn program() -> Option<PathBuf> {

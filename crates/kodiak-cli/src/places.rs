@@ -166,14 +166,24 @@ impl Places {
     /// folder: the relative one unless the absolute one is shorter. A note that is not
     /// a file has its identifier, which `kodiak open` and `kodiak get` take.
     pub(crate) fn usable(&self, hit: &Hit) -> Option<String> {
-        let record = |kind: &Kind| matches!(kind, Kind::Sessions | Kind::Transcripts);
-        let root = self.roots.get(&hit.source);
-        let is_record = root.is_some_and(|(kind, _)| record(kind));
-        if is_record || self.url(hit).is_some() {
-            return Some(self.identifier(hit).to_owned());
+        self.usable_at(&hit.source, &hit.path, &hit.entry, &hit.id)
+    }
+
+    /// Returns the same for a note with this path, from this entry, with this id.
+    pub(crate) fn usable_at(
+        &self,
+        source: &str,
+        path: &str,
+        entry: &str,
+        id: &str,
+    ) -> Option<String> {
+        match self.roots.get(source)?.0 {
+            Kind::Bear | Kind::Sessions => return Some(path.to_owned()),
+            Kind::Transcripts => return Some(id.to_owned()),
+            Kind::Markdown | Kind::Memory | Kind::Article => {}
         }
-        let file = self.file(hit)?.to_string_lossy().into_owned();
-        match self.relative(&hit.source, &hit.entry) {
+        let file = self.file_at(source, entry)?.to_string_lossy().into_owned();
+        match self.relative(source, entry) {
             Some(relative) if relative.len() < file.len() => Some(relative),
             _ => Some(file),
         }

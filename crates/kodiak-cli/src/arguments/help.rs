@@ -31,7 +31,7 @@ const GROUPS: [Group; 6] = [
         first: &[
             "search", "get", "open", "similar", "add", "index", "status", "remember", "recall",
         ],
-        more: &["links", "help"],
+        more: &["pick", "links", "help"],
     },
     Group {
         heading: "Write",

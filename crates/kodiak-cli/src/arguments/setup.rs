@@ -59,7 +59,8 @@ Examples:
   kodiak completions man | man -l -        read the manual
   kodiak completions man --dir ~/.local/share/man/man1
 
-With fzf 0.45 or newer, Alt-K or `kodiak-fzf` searches as you type.")]
+Alt-K picks a note and inserts its path. With fzf 0.45 or newer, `kodiak-fzf`
+searches with fzf.")]
 pub(crate) struct CompletionsArguments {
     /// The shell to print the script for; or `man`, the manual page
     #[arg(value_name = "SHELL")]

@@ -8,9 +8,9 @@ use super::{
     AddArguments, ArticleVerb, CompleteArguments, CompletionsArguments, ConfigVerb,
     DoctorArguments, EvalArguments, ForgetArguments, GetArguments, HelpArguments, HookArguments,
     IndexArguments, LinksArguments, ManArguments, McpArguments, MemoryVerb, ModelVerb, NoteVerb,
-    OpenArguments, PageVerb, RebuildArguments, RecallArguments, RememberArguments, RemoveArguments,
-    SearchArguments, ServeArguments, SimilarArguments, SourcesArguments, StatusArguments, TagVerb,
-    TimelineArguments, TokenVerb,
+    OpenArguments, PageVerb, PickArguments, RebuildArguments, RecallArguments, RememberArguments,
+    RemoveArguments, SearchArguments, ServeArguments, SimilarArguments, SourcesArguments,
+    StatusArguments, TagVerb, TimelineArguments, TokenVerb,
 };
 #[cfg(feature = "sessions")]
 use super::{BrainArguments, IngestArguments, SessionsVerb};
@@ -20,6 +20,8 @@ use super::{BrainArguments, IngestArguments, SessionsVerb};
 pub(crate) enum Verb {
     /// Find notes
     Search(Box<SearchArguments>),
+    /// Search while you type, with the note beside the hits; `kodiak` alone does the same
+    Pick(PickArguments),
     /// Print a note, or some lines of it, or several notes
     Get(GetArguments),
     /// Open a note at a line: a file in your editor, a note of Bear in Bear

@@ -287,6 +287,17 @@ impl std::fmt::Display for Closed {
 
 impl std::error::Error for Closed {}
 
+/// Reports whether a person types and reads: standard input and output are a terminal.
+pub(crate) fn is_for_people() -> bool {
+    io::stdin().is_terminal() && io::stdout().is_terminal()
+}
+
+/// Reports whether the terminal can be drawn on, as far as the environment says.
+pub(crate) fn can_draw() -> bool {
+    let named = std::env::var("TERM").is_ok_and(|name| !name.is_empty() && name != "dumb");
+    named || cfg!(windows)
+}
+
 /// Prints the argument parser's message: help, version, or an error.
 pub(crate) fn usage(error: &clap::Error) {
     // If it cannot be printed, there is no other place to report it.

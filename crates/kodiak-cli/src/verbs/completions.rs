@@ -4,6 +4,7 @@
 //! for.
 
 mod fzf;
+mod picker;
 mod script;
 pub(super) mod values;
 
@@ -23,6 +24,7 @@ pub(super) fn run(arguments: &CompletionsArguments, output: &Output) -> anyhow::
         ));
     }
     let script = script::generated(shell);
-    output.answer(&format!("{script}{}", fzf::binding(shell)))?;
+    let (picker, fzf) = (picker::binding(shell), fzf::binding(shell));
+    output.answer(&format!("{script}{picker}{fzf}"))?;
     Ok(Outcome::Done)
 }

@@ -24,6 +24,7 @@ mod model;
 mod note;
 mod open;
 mod page;
+mod pick;
 mod printing;
 mod recall;
 mod remember;
@@ -56,6 +57,8 @@ pub(crate) enum Outcome {
     Incomplete,
     /// Ctrl-C stopped it.
     Stopped,
+    /// A signal with this number stopped it.
+    Signalled(i32),
 }
 
 impl Outcome {
@@ -137,6 +140,7 @@ const KEPT: &str = "Stopped. What was indexed so far is kept; run the same comma
 fn run_verb(verb: &Verb, context: &Context<'_>) -> anyhow::Result<Outcome> {
     match verb {
         Verb::Search(arguments) => search::run(arguments, context),
+        Verb::Pick(arguments) => pick::run(arguments, context),
         Verb::Get(arguments) => get::run(arguments, context),
         Verb::Similar(arguments) => similar::run(arguments, context),
         Verb::Links(arguments) => links::run(arguments, context),

@@ -48,6 +48,8 @@ mod names;
 mod open;
 mod opened;
 mod pages;
+#[cfg(target_os = "linux")]
+mod picker;
 mod privacy;
 mod projects;
 mod provider;

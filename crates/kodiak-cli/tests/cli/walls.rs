@@ -75,6 +75,7 @@ const WALLS: [(&str, &[&str]); 16] = [
             "kodiak-hook",
             "kodiak-memory",
             "kodiak-notes",
+            "kodiak-picker",
             "kodiak-server",
             "kodiak-sessions",
         ],
