@@ -15,6 +15,7 @@ mod folder;
 mod hook;
 mod memory;
 mod mix;
+mod pick;
 mod picture;
 mod quality;
 mod recall;
@@ -78,6 +79,8 @@ enum What {
     Memory(memory::Options),
     /// Search a mix of notes, memories, session records and transcripts, beside notes alone.
     Mix(mix::Options),
+    /// Type queries into the picker, at a steady pace and without a terminal.
+    Pick(pick::Options),
     /// Recall the documents of a judged set as memories, beside what `eval` finds.
     Recall(recall::Options),
     /// Plant made-up secrets, and count the lines of a folder that would be redacted.
@@ -156,6 +159,7 @@ fn main() -> anyhow::Result<()> {
         What::Hook(options) => hook::measure(&options, &mut report)?,
         What::Memory(options) => memory::measure(&options, &mut report)?,
         What::Mix(options) => mix::measure(&options, &mut report)?,
+        What::Pick(options) => pick::measure(&options, &mut report)?,
         What::Recall(options) => recall::measure(&options, &mut report)?,
         What::Redact { path } => redact::measure(path.as_deref(), &mut report)?,
         What::Refresh(options) => refresh::measure(&options, &mut report)?,
