@@ -39,6 +39,7 @@ mod forms;
 mod freshness;
 mod inspect;
 mod intent;
+mod known;
 mod lexical;
 mod lexicon;
 mod limits;

@@ -338,6 +338,7 @@ impl<'a> Searching<'a> {
             },
             tuning: &self.router.tuning,
             query: plan.spelt(self.request),
+            embedder: self.router.embedder.as_deref(),
         };
         let inspected = scoring.apply(&mut candidates)?;
         let only_semantic = candidates

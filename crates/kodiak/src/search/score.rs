@@ -9,8 +9,10 @@ use super::candidate::{Candidate, Fused};
 use super::context::Context;
 use super::desk::Desk;
 use super::inspect::{Inspected, Inspection};
+use super::known::is_known;
 use super::lexical::Terms;
 use super::turn;
+use crate::embed::Embedder;
 use crate::error::Result;
 use crate::rank::Tuning;
 use crate::rank::evidence::QueryWords;
@@ -21,6 +23,9 @@ use crate::rank::thread::{Threads, Turn};
 use crate::store::vectors::k_nearest_among;
 use crate::store::{Reader, Row, Wanted};
 use crate::text::Tokenizer;
+
+/// The evidence above which words count in full, whatever the model knows.
+const CERTAIN: f64 = 0.99;
 
 /// What scoring needs besides the candidates.
 pub(super) struct Scoring<'a> {
@@ -37,6 +42,8 @@ pub(super) struct Scoring<'a> {
     pub(super) tuning: &'a Tuning,
     /// The query as typed, with its spelling corrected.
     pub(super) query: &'a str,
+    /// The model that the candidates were compared with.
+    pub(super) embedder: Option<&'a dyn Embedder>,
 }
 
 /// Returns the mean similarity of the candidates.
@@ -94,7 +101,13 @@ impl Scoring<'_> {
         }
         let coverage = candidates.iter().map(|one| one.evidence.coverage);
         let best = coverage.fold(0.0, f64::max);
-        self.words.evidence(best, self.tuning)
+        let evidence = self.words.evidence(best, self.tuning);
+        // Words that met by chance are worse than the meaning of a query, and better than
+        // the guess of a model that does not know its language. Most queries have a
+        // passage, and looking words up takes time.
+        let is_known =
+            evidence > CERTAIN || (self.embedder).is_none_or(|model| is_known(self.query, model));
+        if is_known { evidence } else { 1.0 }
     }
 
     /// Runs the rescoring stages in order: hubness penalty, speaker boost,
