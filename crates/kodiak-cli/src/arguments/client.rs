@@ -56,7 +56,7 @@ pub(crate) struct UninstallClientArguments {
     #[arg(value_name = "CLIENT")]
     pub(crate) client: Client,
     /// The file that has the server [default: the client's own, for all projects]
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
     /// The name of the server in the client
     #[arg(long, value_name = "NAME", default_value = "kodiak")]

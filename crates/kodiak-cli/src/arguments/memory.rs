@@ -242,7 +242,7 @@ pub(crate) struct ForgetArguments {
     #[arg(long)]
     pub(crate) purge: bool,
     /// If words that are no name match a single memory, forget it without asking
-    #[arg(short, long)]
+    #[arg(long)]
     pub(crate) yes: bool,
     /// Everything from this session
     #[arg(

@@ -167,7 +167,7 @@ fn crowded() -> Desk {
     }
     desk.write("notes/recent.md", "# Olive\n\nolive\n");
     std::thread::sleep(Duration::from_millis(60));
-    desk.ok(&["add", "notes"]);
+    desk.ok(&["add", "notes", "--yes"]);
     desk
 }
 

@@ -72,12 +72,9 @@ fn turn(id: &str, session: &str, role: &str, text: &str) -> String {
 }
 
 fn index(engine: &Engine) {
-    engine
-        .sync(&Guard::local(), ToSync::All, &Job::default())
-        .unwrap();
-    engine
-        .embed(&Guard::local(), None, &Job::default())
-        .unwrap();
+    let (me, job) = (Guard::local(), Job::default());
+    engine.sync(&me, ToSync::All, &job).unwrap();
+    engine.embed(&me, None, &job).unwrap();
 }
 
 fn talk() -> String {
@@ -137,19 +134,10 @@ fn a_hit_is_a_turn_that_can_be_resumed_and_outlives_its_original() {
         ["Mix flour and water, wait, and bake."]
     );
     assert_eq!(bodies(&around.after), ["Nobody knows quasarblau recipes."]);
-    assert_eq!(
-        engine.view(&me).neighbours(&note, 9).unwrap().before.len(),
-        2
-    );
+    let before = |guard: &Guard| engine.view(guard).neighbours(&note, 9).unwrap().before;
+    assert_eq!(before(&me).len(), 2);
     let elsewhere = Guard::local().in_project("/p/two");
-    assert!(
-        engine
-            .view(&elsewhere)
-            .neighbours(&note, 9)
-            .unwrap()
-            .before
-            .is_empty()
-    );
+    assert!(before(&elsewhere).is_empty());
 
     // The original goes; the turn stays, with the same id, also in a new index.
     fs::remove_file(path).unwrap();
