@@ -53,7 +53,7 @@ pub const FOLDER: &str = "Library/Group Containers/9K33E3U3T4.net.shinyfrog.bear
 const DATABASE: &str = "database";
 /// How long to wait for a program that has locked the database.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// How long to wait for it while somebody waits for an answer.
+/// How long to wait for it while a caller waits for an answer.
 const NO_PATIENCE: Duration = Duration::from_millis(20);
 
 /// Which notes to use.

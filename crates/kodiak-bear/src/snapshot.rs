@@ -2,7 +2,7 @@
 //!
 //! One connection and one transaction serve a whole sync. Threads take turns at
 //! the connection, and make documents of the rows while others read. Where the
-//! files are read without locks and Bear wrote to them meanwhile, a new
+//! files are read without locks and Bear wrote to them during the read, a new
 //! transaction is begun and the rows are read again.
 
 use std::collections::HashMap;
@@ -23,7 +23,7 @@ use kodiak_base::{Error, ForeignProblem, Result};
 use kodiak_store::foreign::{ForeignDatabase, Stamp};
 use kodiak_text::document::{Document, Version};
 
-/// How often rows are read again if Bear writes meanwhile.
+/// How often rows are read again if Bear writes during the read.
 const TRIES: usize = 5;
 /// How long to wait before that.
 const PAUSE: Duration = Duration::from_millis(2);

@@ -21,7 +21,7 @@ const LONGEST: usize = 20_000;
 /// The number of words that are looked for.
 const MAX_WORDS: usize = 32;
 
-/// Words that say nothing by themselves. All others count: whoever remembers "the first
+/// Words that say nothing by themselves. All others count: a person who stores "the first
 /// server" after "the second server" has learned something.
 const FILLERS: [&str; 27] = [
     "a", "also", "an", "and", "are", "at", "be", "for", "has", "have", "in", "is", "it", "its",

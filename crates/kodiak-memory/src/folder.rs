@@ -105,7 +105,7 @@ impl MemoryFolder {
         self.holding
     }
 
-    /// Waits for the turn at the folder, so that nobody else of this program adds
+    /// Waits for the turn at the folder, so that no other thread or process adds
     /// a memory between a look at what there is and a write.
     pub(crate) fn turn(&self) -> Turn {
         Turn::at(self.folder.root())

@@ -235,7 +235,7 @@ impl Memories<'_> {
                 let path = entry.map(|(path, _)| path);
                 match self.move_to_trash(guard, document, path, job) {
                     Ok(moved) => retired.moved.push(moved),
-                    // Somebody else has moved or deleted it.
+                    // Another process has moved or deleted it.
                     Err(Error::NoDocument { .. }) => {}
                     Err(error) => return Err(error),
                 }

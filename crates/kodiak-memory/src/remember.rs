@@ -161,7 +161,7 @@ impl Memories<'_> {
             let id = memory.id.clone();
             let id = id.unwrap_or_else(|| MemoryFolder::new_id(&memory.text));
             waiting.push(format!("{id}.md"));
-            // Written first: whoever dies in between leaves a name without a file,
+            // Written first: a crash in between leaves a name without a file,
             // which does no harm.
             folder.set_waiting(&waiting)?;
             match folder.create(&draft(&memory, &id)) {

@@ -41,7 +41,7 @@ pub struct TimelineRequest {
     pub context: usize,
     /// The highest number of entries. The latest are kept.
     pub limit: usize,
-    /// Whether changes are looked for meanwhile, as in a search.
+    /// Whether changes are looked for, as in a search.
     pub refresh: bool,
 }
 
@@ -88,7 +88,7 @@ impl Deref for TimelineEntry {
 
 impl Memories<'_> {
     /// Lists documents by the time at which they were written. If the request says
-    /// so, changes are looked for meanwhile, as in a search.
+    /// so, changes are looked for, as in a search.
     pub fn timeline(&self, guard: &Guard, request: &TimelineRequest) -> Result<Timeline> {
         guard.require(Capability::Read)?;
         // First: a name that means nothing to the caller is an error, whatever there is to

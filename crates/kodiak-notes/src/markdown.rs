@@ -243,7 +243,7 @@ impl LookedAt {
 
 impl MarkdownFolder {
     /// Returns the version of a file that was read. It is unknown if the file may
-    /// have been written meanwhile: that shows as a change later.
+    /// have been written in between: that shows as a change later.
     pub fn version_read(&self, file: &LookedAt) -> Version {
         if file.too_fresh {
             return Version::UNKNOWN;

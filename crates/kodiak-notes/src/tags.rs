@@ -176,7 +176,7 @@ impl Notes<'_> {
     }
 
     /// Finishes a renaming that a process was interrupted in, if there is one and
-    /// nobody else is at it.
+    /// no other process is at it.
     pub fn resume_tag_rename(&self, guard: &Guard, job: &Job<'_>) -> Result<Option<TagRenaming>> {
         guard.require(Capability::Write)?;
         let Some(journal) = self.engine.journal(ENDING).filter(Journal::exists) else {
@@ -306,7 +306,7 @@ impl Notes<'_> {
                     renaming.files += 1;
                     written.entry(source.clone()).or_default().push(file);
                 }
-                // Somebody else has to see to it: trying again would not help.
+                // Only the user can resolve it: trying again would not help.
                 Err(error) => renaming.left.push(Left {
                     source: source.clone(),
                     key: key.clone(),
@@ -358,7 +358,7 @@ fn tidied(tag: &str) -> Result<String> {
 fn reason(error: Error) -> String {
     match error {
         Error::BadDraft { detail, .. } | Error::BadKey { detail, .. } => detail,
-        Error::Conflict { .. } => "it has changed meanwhile".to_owned(),
+        Error::Conflict { .. } => "it has changed since".to_owned(),
         Error::NoDocument { .. } => "it is gone".to_owned(),
         error => error.to_string(),
     }

@@ -76,7 +76,7 @@ impl Sessions<'_> {
         };
         if !files.is_empty() {
             ingestion.indexed = self.engine.index_written(source, &files, job);
-            // Whoever may write a text may have it embedded.
+            // A caller that may write a text may have it embedded.
             ingestion.embedding = self.engine.embed(&Guard::local(), Some(EMBEDDING), job);
             let new: Vec<&str> = stored()
                 .filter(|record| record.new)
@@ -110,7 +110,7 @@ impl Sessions<'_> {
         };
         let is_new = |one: &Statement| one.source == source && new.contains(&one.session.as_str());
         let texts: Vec<&str> = said.iter().map(|one| one.text.as_str()).collect();
-        // Whoever hands in a record does not wait for those of others.
+        // The caller does not wait for the records of others.
         let vectors = self
             .engine
             .view(guard)

@@ -128,7 +128,7 @@ pub struct BrainRequest {
     /// Sessions farther than this count as unrelated: one minus the cosine, from 0 to 2.
     /// Without it, the options or the model decide.
     pub threshold: Option<f64>,
-    /// Whether changes are looked for and indexed meanwhile.
+    /// Whether changes are looked for and indexed beside the search.
     pub refresh: bool,
 }
 

@@ -1,6 +1,6 @@
 //! The embedding cache: every vector ever computed, by the hash of its text.
 //!
-//! It is a file of its own beside the index and outlives the index: a text that
+//! It is a separate file beside the index and outlives the index: a text that
 //! was renamed, moved or indexed anew is not embedded again. Several indexes in
 //! one folder share it. It is only a cache: any damage costs time, never a
 //! result.
@@ -125,7 +125,7 @@ impl EmbeddingCache {
         let _ = kodiak_base::files::create_private(path);
         let mut connection = Connection::open(path)?;
         connection.busy_timeout(BUSY)?;
-        // In this order: whoever sees the tables of another process also sees
+        // In this order: a process that sees the tables of another one also sees
         // its mark.
         let tables: u32 =
             connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;

@@ -8,11 +8,11 @@
 //! * With both files, the program runs or was killed. The index of the log is opened
 //!   read-only as well. SQLite's locks keep the snapshot consistent.
 //! * Without either, it has quit. The database is read without locks.
-//! * With a log and no index, somebody copied the files. They are read without
+//! * With a log and no index, the files are a copy. They are read without
 //!   locks, and the index of the log is kept in memory.
 //!
-//! Without locks, the program may start and write meanwhile.
-//! [`ForeignDatabase::holds`] tells whether it did; whoever reads then reads again.
+//! Without locks, the program may start and write during the read.
+//! [`ForeignDatabase::holds`] reports whether it did, so that the caller can read again.
 
 mod stamp;
 
@@ -207,7 +207,7 @@ fn connect(
     connection.execute_batch("PRAGMA query_only = ON; BEGIN; PRAGMA cache_size = -8000;")?;
     if way == Way::Locked {
         // Pages that are mapped need not be copied. As long as the transaction is
-        // open, nobody cuts off a page that it may read.
+        // open, no page that it may read is cut off.
         connection.execute_batch("PRAGMA mmap_size = 268435456;")?;
     }
     // The first read fixes the moment and shows whether the file can be used.

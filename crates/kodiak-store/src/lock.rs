@@ -101,19 +101,19 @@ fn named_in(file: &mut File) -> String {
 }
 
 /// Calls `attempt` until it succeeds or fails for a reason other than a lock
-/// held by somebody else, for at most `patience`. After each refusal it calls
-/// `meanwhile` with the holder of the lock and the time waited so far. An error
-/// from `meanwhile` ends the waiting.
+/// held by another process, for at most `patience`. After each refusal it calls
+/// `while_waiting` with the holder of the lock and the time waited so far. An error
+/// from `while_waiting` ends the waiting.
 pub fn wait_for_lock<T>(
     patience: Duration,
-    mut meanwhile: impl FnMut(&str, Duration) -> Result<()>,
+    mut while_waiting: impl FnMut(&str, Duration) -> Result<()>,
     mut attempt: impl FnMut() -> Result<T>,
 ) -> Result<T> {
     let started = Instant::now();
     loop {
         match attempt() {
             Err(Error::Locked { holder, .. }) if started.elapsed() < patience => {
-                meanwhile(&holder, started.elapsed())?;
+                while_waiting(&holder, started.elapsed())?;
                 std::thread::sleep(STEP);
             }
             ended => return ended,

@@ -46,7 +46,7 @@ impl DocumentTerms {
 }
 
 /// One occurrence of a term: the term's number in its document, and in the lowest
-/// bit whether it is an edge gram, which takes no position of its own.
+/// bit whether it is an edge gram, which takes no position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Token(u32);
 

@@ -1,4 +1,4 @@
-//! Reads LongMemEval: a list of questions, each with a haystack of its own.
+//! Reads LongMemEval: a list of questions, each with its haystack.
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;

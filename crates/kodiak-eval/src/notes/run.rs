@@ -99,7 +99,7 @@ impl Measuring<'_> {
         Ok(())
     }
 
-    /// Asks each query of a collection of its own, drawn for it from all notes.
+    /// Asks each query of a separate collection, drawn for it from all notes.
     fn small(
         &self,
         judged: &JudgedNotes,

@@ -1,9 +1,9 @@
 //! The memories that were written and may not be indexed yet.
 //!
-//! Whoever adds a memory must know all others, also those that another process has
+//! A process that adds a memory must know all others, also those that another process has
 //! written a moment ago and that the index does not have yet. To look at every file
 //! for that would take too long, so a hidden file lists the few in question. It is
-//! only read and written by whoever has the turn at the folder.
+//! only read and written by the process that has its turn at the folder.
 
 use std::path::{Path, PathBuf};
 

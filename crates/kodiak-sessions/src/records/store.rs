@@ -59,7 +59,7 @@ impl SessionRecords {
             });
         }
         require_folder(self.root())?;
-        // Others must not store the same versions meanwhile.
+        // Other writers must not store the same versions at the same time.
         let _turn = Turn::at(self.root());
         let mut files = Files::new();
         for entry in self.folder.list()?.entries {

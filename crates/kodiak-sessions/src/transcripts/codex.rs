@@ -104,7 +104,7 @@ struct Candidate {
 /// Reads the records of Codex.
 #[derive(Debug, Default)]
 pub(super) struct Codex {
-    /// What an item says that the person typed, until an event says so or nobody
+    /// What an item says that the person typed, until an event says so or none
     /// does.
     candidate: Option<Candidate>,
 }

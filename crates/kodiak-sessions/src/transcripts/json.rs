@@ -1,4 +1,4 @@
-//! Reading JSON whose shape nobody promises.
+//! Reads JSON whose shape is not guaranteed.
 //!
 //! Owns types that take any value: what has the expected form is kept, and anything
 //! else is skipped without failing the record around it. What may be large, such as

@@ -377,7 +377,7 @@ impl Source for TranscriptSource {
     }
 
     fn list(&self) -> Result<Listing> {
-        // Before the sessions are found: what is written meanwhile must show.
+        // Before the sessions are found, so that what is written during the search shows.
         let containers = self.containers();
         let found = self.discover()?;
         Ok(Listing {

@@ -162,7 +162,7 @@ impl SqliteStore {
             if !cannot_make_log {
                 return Err(error);
             }
-            // A folder that nobody can write to has no writer either, so the
+            // A read-only folder has no writer either, so the
             // file is safe to read without its log.
             let name = format!("file:{}?immutable=1", uri_path(path));
             connect(flags | OpenFlags::SQLITE_OPEN_URI, Path::new(&name))

@@ -145,7 +145,7 @@ pub struct Term<'a> {
     /// The bytes of the text it comes from.
     pub range: Range<usize>,
     /// Whether it is an edge gram: shorter than an n-gram, at the end of a run. It
-    /// takes no position of its own, so that the word after the run stays next to
+    /// takes no position, so that the word after the run stays next to
     /// the run's last full n-gram.
     pub edge_gram: bool,
 }
@@ -162,7 +162,7 @@ pub struct Tokenizer {
 }
 
 /// The maximum length of a term, in bytes. Longer runs of letters are data, and
-/// FTS5 would truncate them at a length of its own.
+/// FTS5 would truncate them at a different length.
 const MAX_TERM_LENGTH: usize = 256;
 
 /// The number of slots in the cache of stems: a text repeats a few words.
