@@ -118,14 +118,15 @@ fn is_ours(handler: &CstObject) -> bool {
     text.is_some_and(|text| our_command(text).is_some())
 }
 
-/// Returns a command if it runs the hook of this program: a path that ends with the name
-/// of the program, and the verb.
+/// Returns a command if it runs the hook of this program: a path whose last part
+/// begins with the name of the program, and the verb.
 fn our_command(command: &str) -> Option<String> {
     let words: Vec<&str> = command.split_whitespace().collect();
     let is_program = |word: &str| {
         let name = word.trim_matches(['\'', '"']);
         let name = name.rsplit(['/', '\\']).next().unwrap_or_default();
-        name == "kodiak" || name == "kodiak.exe"
+        // Also `kodiak.exe`, and a program that is kept under the name of its version.
+        name.starts_with("kodiak")
     };
     let ours = words
         .windows(2)
