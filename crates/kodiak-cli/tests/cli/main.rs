@@ -18,6 +18,7 @@ mod crowd;
 mod denied;
 mod desk;
 mod dialect;
+mod documented;
 mod encodings;
 mod eval;
 mod filters;
