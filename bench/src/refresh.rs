@@ -279,6 +279,8 @@ fn with_cpu<T>(run: impl FnOnce() -> T) -> (T, f64) {
     let before = children_cpu();
     let result = run();
     let used = children_cpu().zip(before);
-    let used = used.map_or(0.0, |(after, before)| (after - before).as_secs_f64() * 1e3);
+    let used = used.map_or(0.0, |(after, before)| {
+        after.saturating_sub(before).as_secs_f64() * 1e3
+    });
     (result, used)
 }

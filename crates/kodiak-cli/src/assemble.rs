@@ -248,9 +248,10 @@ pub(crate) fn engine(
         })
         .models(models)
         .tombstones(Tombstones::at(config.forgotten()));
-    let builder = match purpose.in_turn {
-        true => builder.checking_in_turn(CHECKED),
-        false => builder,
+    let builder = if purpose.in_turn {
+        builder.checking_in_turn(CHECKED)
+    } else {
+        builder
     };
     let mut builder = sessions::prepare(builder);
     for registered in &config.sources {

@@ -207,8 +207,8 @@ impl Finder<'_> {
 
     /// Returns the links of a note with what each of them means.
     fn followed(&self, note: &StoredDocument) -> Result<Vec<Followed>> {
-        let lines = Lines::of(note.markup, &note.body);
-        let links = within_source(note.markup, &lines, &note.body);
+        let read = Lines::of(note.markup, &note.body);
+        let links = within_source(note.markup, &read, &note.body);
         let targets: Vec<LinkTarget> = links.iter().filter_map(|one| one.target.clone()).collect();
         let mut meant = self
             .reader

@@ -176,9 +176,10 @@ fn crowded() -> Desk {
 fn counted(desk: &Desk, query: &str) -> (u64, bool) {
     let answer = answer(desk, query);
     let complete = answer["complete"].as_bool().unwrap();
-    let codes = match complete {
-        true => serde_json::json!([]),
-        false => serde_json::json!(["changes-looked-for-in-turn"]),
+    let codes = if complete {
+        serde_json::json!([])
+    } else {
+        serde_json::json!(["changes-looked-for-in-turn"])
     };
     assert_eq!(answer["incomplete"], codes, "{answer}");
     (answer["total"].as_u64().unwrap(), complete)
@@ -203,9 +204,10 @@ fn among_many_notes_changes_are_found_at_once() {
     // In place, but one of the newest.
     desk.write("notes/recent.md", "# Olive\n\nolive, and walnuts\n");
     assert_eq!(counted(&desk, "walnuts"), (MANY, false));
-    // In place and old, with a word that no note had.
+    // In place and old, with a word that no note had. It may be its turn by chance, and then
+    // the others are not checked.
     desk.write(&numbered(2), "# Quokka\n\nwalnuts\n");
-    assert_eq!(counted(&desk, "quokka"), (1, true));
+    assert_eq!(counted(&desk, "quokka").0, 1);
     // Where nothing is found, nothing was left out.
     assert_eq!(counted(&desk, "numbat"), (0, true));
     let run = desk.ok(&["search", "walnuts"]);

@@ -66,8 +66,8 @@ fn a_visit_registers_nothing_and_its_paths_are_known() {
     for name in [file, id, "notes/cooking/ramen-broth.md", &format!("#{id}")] {
         assert_eq!(desk.ok(&["get", name]).stdout, text, "{name}");
     }
-    let lines = desk.ok(&["get", &format!("{file}:1-2")]).stdout;
-    assert_eq!(lines.lines().count(), 2);
+    let some = desk.ok(&["get", &format!("{file}:1-2")]).stdout;
+    assert_eq!(some.lines().count(), 2);
     let mut open = desk.command(&["open", "notes/cooking/ramen-broth.md"]);
     let opened = desk.finish(open.env("EDITOR", "echo"));
     assert!(opened.stdout.contains(file), "{opened}");

@@ -98,13 +98,13 @@ impl<'text> Composer<'text> {
             if event == Event::MappingEnd {
                 break;
             }
-            let merges = event.scalar() == Some((MERGE, ScalarStyle::Plain));
+            let is_merge = event.scalar() == Some((MERGE, ScalarStyle::Plain));
             let name = self.name(event, at, depth)?;
             let Some((event, value_at)) = self.next()? else {
                 break;
             };
             let value = self.value(event, value_at, depth)?;
-            if merges {
+            if is_merge {
                 match value {
                     Value::Array(values) => merged.extend(values),
                     value => merged.push(value),

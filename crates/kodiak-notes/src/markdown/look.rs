@@ -212,7 +212,7 @@ impl<'a> Relisted<'a> {
     /// not vanished.
     fn away(&mut self, kept: &HashSet<String>) -> Vec<&'a str> {
         let mut away = mounts::away(
-            self.containers,
+            self.containers.keys(),
             |key| kept.contains(key),
             |folder| self.files.iter().any(|file| file.starts_with(folder)),
         );

@@ -53,7 +53,7 @@ pub(super) enum Call {
     Discover,
     Ping,
     ListTools,
-    CallTool {
+    Tool {
         name: String,
         arguments: Map<String, Value>,
     },
@@ -108,7 +108,7 @@ impl Call {
             | Self::ListTemplates
             | Self::ListPrompts
             | Self::ReadResource { .. } => Form::Cacheable,
-            Self::CallTool { .. } | Self::GetPrompt { .. } | Self::Complete(_) => Form::Typed,
+            Self::Tool { .. } | Self::GetPrompt { .. } | Self::Complete(_) => Form::Typed,
             _ => Form::Plain,
         }
     }
@@ -116,7 +116,7 @@ impl Call {
     /// Returns what a request is for: the name of a tool or prompt, or an address.
     pub(super) fn name(&self) -> Option<&str> {
         match self {
-            Self::CallTool { name, .. } | Self::GetPrompt { name, .. } => Some(name),
+            Self::Tool { name, .. } | Self::GetPrompt { name, .. } => Some(name),
             Self::ReadResource { uri } | Self::Subscribe { uri } | Self::Unsubscribe { uri } => {
                 Some(uri)
             }
@@ -212,7 +212,7 @@ fn call(method: &str, mut params: Map<String, Value>) -> Option<Call> {
         "tools/list" => Call::ListTools,
         "tools/call" => {
             let (name, arguments) = named(params)?;
-            Call::CallTool { name, arguments }
+            Call::Tool { name, arguments }
         }
         "resources/list" => Call::ListResources,
         "resources/templates/list" => Call::ListTemplates,

@@ -91,7 +91,7 @@ impl Handler {
                 let tools = self.server.tools(&context.caller);
                 Ok(json!({"tools": tools.into_iter().map(described).collect::<Vec<_>>()}))
             }
-            Call::CallTool { name, arguments } => {
+            Call::Tool { name, arguments } => {
                 let token = request.meta.progress_token();
                 self.call_tool(name, arguments, token, context).await
             }
@@ -238,11 +238,11 @@ impl Handler {
     async fn read_resource(&self, uri: String, context: &Context) -> Answered {
         let caller = context.caller.clone();
         let work: Work = Box::new(move |server, cancel| {
-            let content = |text: String, kind| json!({"uri": uri, "mimeType": kind, "text": text});
+            let part = |text: String, kind| json!({"uri": uri, "mimeType": kind, "text": text});
             match server.resource(&caller, &uri, cancel) {
                 Ok(reading) => {
-                    let mut contents = vec![content(reading.text, MARKDOWN)];
-                    contents.extend(reading.remark.map(|remark| content(remark, "text/plain")));
+                    let mut contents = vec![part(reading.text, MARKDOWN)];
+                    contents.extend(reading.remark.map(|remark| part(remark, "text/plain")));
                     Ok(json!({"contents": contents}))
                 }
                 Err(refusal) => {

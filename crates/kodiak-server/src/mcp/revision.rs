@@ -86,7 +86,7 @@ pub(super) fn are_capabilities(value: &Value) -> bool {
         "sampling",
     ];
     let is_set = |name: &&str| value[*name].is_null() || value[*name].is_object();
-    value.is_object() && NAMES.iter().all(|name| is_set(name))
+    value.is_object() && NAMES.iter().all(is_set)
 }
 
 /// What a client and the server have agreed on.

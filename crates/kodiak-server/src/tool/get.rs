@@ -169,28 +169,28 @@ fn links(call: &Call<'_>, found: &Found, budget: &mut Budget) -> Result<String, 
         let place = frame::place(&card.source, &card.path, line);
         format!("{what} {} {} {place}", card.id, frame::title(&card.title))
     };
-    let mut lines: Vec<String> = Vec::new();
+    let mut listed: Vec<String> = Vec::new();
     let to = links.links.iter();
-    lines.extend(to.map(|one| named("links to", &one.card, None)));
+    listed.extend(to.map(|one| named("links to", &one.card, None)));
     let from = links.backlinks.iter();
-    lines.extend(from.map(|one| named("linked from", &one.card, None)));
+    listed.extend(from.map(|one| named("linked from", &one.card, None)));
     for broken in &links.broken {
         let why = if broken.ambiguous {
             " (several documents have this name)"
         } else {
             ""
         };
-        lines.push(format!("broken link {}{why}", frame::title(&broken.target)));
+        listed.push(format!("broken link {}{why}", frame::title(&broken.target)));
     }
     let mentions = links.mentions.iter();
-    lines.extend(mentions.map(|one| named("mentioned in", &one.card, Some(one.line))));
-    if lines.is_empty() {
-        lines.push("no links, and no mentions elsewhere".to_owned());
+    listed.extend(mentions.map(|one| named("mentioned in", &one.card, Some(one.line))));
+    if listed.is_empty() {
+        listed.push("no links, and no mentions elsewhere".to_owned());
     }
     let left_out = links.left_out;
     let mut more = left_out.links + left_out.backlinks + left_out.broken + left_out.mentions;
     let mut text = String::new();
-    for line in lines {
+    for line in listed {
         let cost = tokens(&line) + 1;
         if cost + KEPT > budget.left() {
             more += 1;

@@ -32,14 +32,14 @@ pub fn marked(container: &str) -> Option<&str> {
     folder.ends_with('/').then_some(folder)
 }
 
-/// Returns the folders whose drives are away, of those that `known` has marks of: the
+/// Returns the folders whose drives are away, of those that are marked among the `known` containers: the
 /// folder is listed and its mark is not, and it shows no entry.
 pub fn away<'k>(
-    known: &'k HashMap<String, Version>,
+    known: impl Iterator<Item = &'k String>,
     is_listed: impl Fn(&str) -> bool,
     shows_entries: impl Fn(&str) -> bool,
 ) -> Vec<&'k str> {
-    let marks = known.keys().map(String::as_str);
+    let marks = known.map(String::as_str);
     let marks = marks.filter_map(|mark| Some((mark, marked(mark)?)));
     let away = marks
         .filter(|(mark, folder)| is_listed(folder) && !is_listed(mark) && !shows_entries(folder));
@@ -69,7 +69,7 @@ impl Listing {
         let is_listed = |key: &str| self.containers.iter().any(|one| one.key == key);
         let shows_entries =
             |folder: &str| self.entries.iter().any(|one| one.key.starts_with(folder));
-        let mut away = away(known, is_listed, shows_entries);
+        let mut away = away(known.keys(), is_listed, shows_entries);
         away.sort_unstable();
         for folder in &away {
             self.left_out.push(left_out(folder));

@@ -409,7 +409,7 @@ fn work_that_goes_on_tells_what_was_done_earlier() {
     assert!(earlier >= 48, "{earlier}");
     notes.embed(&*tiny(), None);
     // A note more is an update and not the rest of a large work.
-    notes.write("new.md", "noodles again".to_owned());
+    notes.write("new.md", "noodles again");
     notes.sync();
     assert_eq!(found(&notes), Some((1, 0)));
 }
