@@ -94,6 +94,12 @@ pub trait Embedder: Send + Sync {
         false
     }
 
+    /// Reports whether [`knows_word`](Self::knows_word) can be asked. A model that does
+    /// not know the most common word has no vocabulary to ask.
+    fn has_vocabulary(&self) -> bool {
+        self.knows_word("the")
+    }
+
     /// Embeds texts and returns one vector for each, in order. Text beyond the
     /// model's limit is ignored. A text that the model cannot read gets the
     /// zero vector, which is similar to nothing. The vector of a text does not

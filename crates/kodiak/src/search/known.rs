@@ -24,8 +24,7 @@ pub(super) fn is_known(query: &str, model: &dyn Embedder) -> bool {
             longest = longest.max(letters);
         }
     }
-    // A model that knows no stop word has no vocabulary.
-    known >= unknown - longest || !model.knows_word("the")
+    known >= unknown - longest || !model.has_vocabulary()
 }
 
 #[cfg(test)]

@@ -133,8 +133,7 @@ impl Speller<'_> {
         match self.embedder {
             Some(embedder) if embedder.knows_word(folded) => Standing::Common,
             _ if !is_listed(folded) => Standing::Unlisted,
-            // A model that knows no stop word has no vocabulary to ask.
-            Some(embedder) if embedder.knows_word("the") => Standing::Rare,
+            Some(embedder) if embedder.has_vocabulary() => Standing::Rare,
             _ => Standing::Listed,
         }
     }
