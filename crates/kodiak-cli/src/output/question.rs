@@ -2,10 +2,15 @@
 
 use std::io::{self, IsTerminal, Write};
 
+/// Reports whether there is a terminal to ask at and to answer on.
+pub(crate) fn can_ask() -> bool {
+    io::stdin().is_terminal() && io::stderr().is_terminal()
+}
+
 /// Asks a question and returns whether the answer is yes; `None` if there is no terminal to
 /// ask at. Anything but a yes is a no.
 pub(crate) fn confirmed(question: &str) -> Option<bool> {
-    if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
+    if !can_ask() {
         return None;
     }
     let mut beside = io::stderr().lock();

@@ -3,7 +3,7 @@
 //! Nothing is forgotten by a query alone: the user chooses from what was found, or
 //! `--yes` says that the only match is meant.
 
-use std::io::{self, BufRead, IsTerminal};
+use std::io::{self, BufRead};
 
 use kodiak::access::Guard;
 use kodiak::search::{Hit, Mode, Request};
@@ -15,6 +15,7 @@ use crate::arguments::ForgetArguments;
 use crate::failure::refusal;
 use crate::output::Output;
 use crate::output::escape::escaped;
+use crate::output::question;
 
 /// The number of matches that are listed.
 const MOST: usize = 20;
@@ -34,7 +35,12 @@ pub(super) fn chosen(
     }
     let guard = Guard::local();
     let memories = Memories::new(engine);
-    let view_guard = guard.among(memories.all_memory_sources(&guard));
+    let sources = memories.all_memory_sources(&guard);
+    // A filter without sources would admit all.
+    if sources.is_empty() {
+        return Err(error);
+    }
+    let view_guard = guard.among(sources.clone());
     let view = engine.view(&view_guard);
     let is_name = |name: &String| view.documents_meant(name).is_ok();
     if names.iter().any(is_name) {
@@ -48,7 +54,7 @@ pub(super) fn chosen(
             limit: MOST,
             mode: Mode::Lexical,
             filter: Filter {
-                sources: memories.all_memory_sources(&guard),
+                sources,
                 ..Filter::default()
             },
             all: true,
@@ -60,8 +66,7 @@ pub(super) fn chosen(
     let Ok(found) = found else {
         return Err(error);
     };
-    // Without sources of memories, a filter without sources would admit all.
-    if found.hits.is_empty() || memories.all_memory_sources(&guard).is_empty() {
+    if found.hits.is_empty() {
         return Err(error);
     }
     let hits = &found.hits;
@@ -69,7 +74,6 @@ pub(super) fn chosen(
         .zip(hits)
         .map(|(number, hit)| line(number, hit))
         .collect();
-    let asks = io::stdin().is_terminal() && io::stderr().is_terminal();
     let uid = |hit: &Hit| hit.uri.clone();
     if let ([only], true) = (hits.as_slice(), arguments.yes) {
         return Ok(vec![uid(only)]);
@@ -77,7 +81,7 @@ pub(super) fn chosen(
     for line in &listed {
         output.notice(line);
     }
-    if arguments.yes || !asks {
+    if arguments.yes || !question::can_ask() {
         let what = match hits.len() {
             1 => format!("\"{query}\" is not a name; one memory has these words"),
             many => format!("\"{query}\" is not a name; {many} memories have these words"),
