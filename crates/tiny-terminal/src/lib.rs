@@ -2,9 +2,9 @@
 //!
 //! The screen understands as much as the picker writes: text, places, clearing and the
 //! alternate screen. The program gets a controlling terminal by `setsid` of util-linux,
-//! so this works on Linux only.
+//! so a [`Session`] works on Linux only.
 
-#![cfg(target_os = "linux")]
+#![cfg(unix)]
 #![expect(
     clippy::missing_panics_doc,
     clippy::unwrap_used,
@@ -15,7 +15,6 @@ mod screen;
 
 use std::fs::File;
 use std::io::{Read, Write};
-use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
@@ -32,6 +31,24 @@ pub use screen::Screen;
 /// How long something may take on a busy machine before the test fails.
 const PATIENCE: Duration = Duration::from_mins(1);
 
+/// Opens a new terminal of this size. Returns the end of the person, and the end of
+/// programs, which is not yet the controlling terminal of any.
+pub fn open(columns: u16, rows: u16) -> (File, File) {
+    let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&terminal).unwrap();
+    unlockpt(&terminal).unwrap();
+    let name = ptsname(&terminal, Vec::new()).unwrap();
+    let size = Winsize {
+        ws_row: rows,
+        ws_col: columns,
+        ws_xpixel: 0,
+        ws_ypixel: 0,
+    };
+    tcsetwinsize(&terminal, size).unwrap();
+    let side = rustix::fs::open(&name, OFlags::RDWR | OFlags::NOCTTY, Mode::empty());
+    (terminal.into(), side.unwrap().into())
+}
+
 /// A program on a terminal.
 #[derive(Debug)]
 pub struct Session {
@@ -47,20 +64,8 @@ impl Session {
     /// Starts a program on a new terminal of this size. Standard input and error are the
     /// terminal, and standard output too unless `stdout` is something else.
     pub fn start(command: &Command, columns: u16, rows: u16, stdout: Option<Stdio>) -> Self {
-        let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
-        grantpt(&terminal).unwrap();
-        unlockpt(&terminal).unwrap();
-        let name = ptsname(&terminal, Vec::new()).unwrap();
-        let size = Winsize {
-            ws_row: rows,
-            ws_col: columns,
-            ws_xpixel: 0,
-            ws_ypixel: 0,
-        };
-        tcsetwinsize(&terminal, size).unwrap();
-        let open = || -> OwnedFd {
-            rustix::fs::open(&name, OFlags::RDWR | OFlags::NOCTTY, Mode::empty()).unwrap()
-        };
+        let (terminal, side) = open(columns, rows);
+        let stream = || Stdio::from(side.try_clone().unwrap());
         let before = modes(&terminal);
         let mut alone = Command::new("/usr/bin/setsid");
         alone
@@ -77,12 +82,13 @@ impl Session {
             alone.current_dir(folder);
         }
         let child = alone
-            .stdin(open())
-            .stdout(stdout.unwrap_or_else(|| open().into()))
-            .stderr(open())
+            .stdin(stream())
+            .stdout(stdout.unwrap_or_else(stream))
+            .stderr(stream())
             .spawn()
             .unwrap();
-        let terminal = File::from(terminal);
+        // Reading ends when the program has closed the last copy, and so must not hold one.
+        drop((alone, side));
         let written = Arc::new(Mutex::new(Vec::new()));
         let (mut reading, keeping) = (terminal.try_clone().unwrap(), Arc::clone(&written));
         thread::spawn(move || {

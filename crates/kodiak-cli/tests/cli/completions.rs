@@ -28,21 +28,8 @@ fn run(desk: &Desk, shell: &str, arguments: &[&str]) -> Option<String> {
         .stderr(Stdio::null())
         .status();
     exists.ok()?;
-    let program = std::path::Path::new(env!("CARGO_BIN_EXE_kodiak"));
-    let folder = program.parent().unwrap().display();
-    let mut command = Command::new(shell);
-    command
-        .args(arguments)
-        .env_clear()
-        .envs(
-            desk.command(&["x"])
-                .get_envs()
-                .filter_map(|(key, value)| Some((key, value?))),
-        )
-        .env("PATH", format!("{folder}:/usr/local/bin:/usr/bin:/bin"))
-        .env("LC_ALL", "C.UTF-8")
-        .stdin(Stdio::null())
-        .current_dir(desk.path("."));
+    let mut command = desk.beside(shell);
+    command.args(arguments).env("LC_ALL", "C.UTF-8");
     Some(desk.finish(&mut command).stdout)
 }
 

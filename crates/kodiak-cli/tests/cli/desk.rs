@@ -181,6 +181,22 @@ impl Desk {
         command
     }
 
+    /// Another program, such as a shell, that finds Kodiak on its path.
+    pub(crate) fn beside(&self, program: &str) -> Command {
+        let kodiak = Path::new(env!("CARGO_BIN_EXE_kodiak"));
+        let folder = kodiak.parent().unwrap().display();
+        let mut command = Command::new(program);
+        let ours = self.command::<&str>(&[]);
+        let variables = ours.get_envs();
+        command
+            .env_clear()
+            .envs(variables.filter_map(|(name, value)| Some((name, value?))))
+            .env("PATH", format!("{folder}:/usr/local/bin:/usr/bin:/bin"))
+            .stdin(Stdio::null())
+            .current_dir(&self.root);
+        command
+    }
+
     pub(crate) fn run<S: AsRef<OsStr>>(&self, arguments: &[S]) -> Run {
         self.finish(&mut self.command(arguments))
     }

@@ -9,7 +9,6 @@ use std::fmt::Write as _;
 use std::fs;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use crate::desk::{Desk, copy};
 
@@ -108,20 +107,7 @@ fn run(desk: &Desk, name: &str, examples: &[Example]) {
              {{ echo \"{number} $?\" >failed; exit; }}"
         );
     }
-    let program = Path::new(env!("CARGO_BIN_EXE_kodiak"));
-    let path = format!("{}:/usr/bin:/bin", program.parent().unwrap().display());
-    let mut shell: Command = desk.command::<&str>(&[]);
-    let mut bash = Command::new("bash");
-    bash.arg("-c").arg(&script).env_clear().env("PATH", path);
-    bash.envs(
-        shell
-            .get_envs()
-            .filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned()))),
-    );
-    bash.current_dir(desk.path(""));
-    // The desk waits until the notes that were just copied are old enough.
-    desk.finish(shell.arg("--version"));
-    let ended = bash.output().unwrap();
+    let ended = desk.finish(desk.beside("bash").args(["-c", &script]));
     let read = |file: String| fs::read_to_string(desk.path(&file)).unwrap_or_default();
     let failed = read("failed".to_owned());
     if let Some((number, code)) = failed.trim().split_once(' ') {
@@ -133,7 +119,7 @@ fn run(desk: &Desk, name: &str, examples: &[Example]) {
             read(format!("said-{number}")),
         );
     }
-    assert!(ended.status.success(), "{name}: {ended:?}");
+    assert_eq!(ended.code, Some(0), "{name}: {ended}");
     for (number, example) in examples.iter().enumerate() {
         let printed = read(format!("printed-{number}"));
         if !example.printed.is_empty() {

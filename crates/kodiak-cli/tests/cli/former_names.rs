@@ -3,27 +3,14 @@
 #![cfg(unix)]
 
 use std::io::{BufRead, BufReader};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use crate::desk::{Desk, Run};
 
 /// Runs a line in a shell, with the program on its path.
 fn shell(desk: &Desk, line: &str) -> Run {
-    let program = std::path::Path::new(env!("CARGO_BIN_EXE_kodiak"));
-    let folder = program.parent().unwrap().display();
-    let mut command = Command::new("/bin/sh");
-    command
-        .args(["-c", line])
-        .env_clear()
-        .envs(
-            desk.command(&["x"])
-                .get_envs()
-                .filter_map(|(key, value)| Some((key, value?))),
-        )
-        .env("PATH", format!("{folder}:/usr/local/bin:/usr/bin:/bin"))
-        .env("EDITOR", "true")
-        .stdin(Stdio::null())
-        .current_dir(desk.path("."));
+    let mut command = desk.beside("/bin/sh");
+    command.args(["-c", line]).env("EDITOR", "true");
     desk.finish(&mut command)
 }
 

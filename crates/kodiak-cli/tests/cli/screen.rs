@@ -2,12 +2,9 @@
 //! of so many rows and columns after the program has ended.
 
 use std::fmt;
-use std::fs::File;
 use std::io::Read;
 use std::process::{Command, Stdio};
 
-use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-use rustix::termios::{Winsize, tcsetwinsize};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::desk::{Desk, redacted, replaced_between};
@@ -50,22 +47,7 @@ impl Desk {
     /// Runs a command on a terminal of this size, which knows colours.
     pub(crate) fn show(&self, window: Window, command: &mut Command) -> Shown {
         self.settle();
-        let controller = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
-        grantpt(&controller).unwrap();
-        unlockpt(&controller).unwrap();
-        let name = ptsname(&controller, Vec::new()).unwrap();
-        let terminal = File::options()
-            .read(true)
-            .write(true)
-            .open(name.to_str().unwrap())
-            .unwrap();
-        let size = Winsize {
-            ws_row: window.rows,
-            ws_col: window.columns,
-            ws_xpixel: 0,
-            ws_ypixel: 0,
-        };
-        tcsetwinsize(&terminal, size).unwrap();
+        let (mut controller, terminal) = tiny_terminal::open(window.columns, window.rows);
         let stream = || Stdio::from(terminal.try_clone().unwrap());
         command
             .env("TERM", "xterm-256color")
@@ -80,7 +62,6 @@ impl Desk {
             .stderr(Stdio::null());
         drop(terminal);
         let mut written = Vec::new();
-        let mut controller = File::from(controller);
         let mut piece = [0; 4096];
         // Linux reports an error once the last writer has closed the terminal.
         while let Ok(count @ 1..) = controller.read(&mut piece) {

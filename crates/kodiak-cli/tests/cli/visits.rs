@@ -90,7 +90,7 @@ fn a_registered_folder_is_searched_as_the_source_that_it_is() {
     let answer = desk.json(&["search", "ramen", "--in", "notes/cooking", "--json"]);
     assert_eq!(answer["hits"][0]["source"], "notes");
     assert!(!visits(&desk).exists());
-    // What is no note of a source is looked up in the visit.
+    // A file that belongs to no source is looked up in the visit.
     desk.write("other/a.md", "# Elsewhere\n\nA numbat.\n");
     let answer = desk.json(&["search", "numbat", "--in", "other", "--json"]);
     let id = answer["hits"][0]["id"].as_str().unwrap();
