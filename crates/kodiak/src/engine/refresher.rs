@@ -13,8 +13,8 @@ pub(super) struct Refresher {
 }
 
 impl Refresher {
-    /// Takes the lock with the kept writer, or opens one. Fails if somebody else
-    /// has the lock.
+    /// Takes the lock with the kept writer, or opens one. Fails if another
+    /// process or thread has the lock.
     pub(super) fn take(&self, store: &dyn Store, holder: &str) -> Result<Box<dyn Writer>> {
         let kept = self.lock().take();
         // Another file may have replaced the index.
