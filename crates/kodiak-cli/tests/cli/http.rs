@@ -212,6 +212,7 @@ fn every_route_but_health_needs_a_token() {
         ("POST", "/api/search"),
         ("GET", "/api/documents/x"),
         ("GET", "/api/links/x"),
+        ("GET", "/api/similar/x"),
         ("GET", "/api/timeline"),
         ("GET", "/api/status"),
         ("GET", "/"),

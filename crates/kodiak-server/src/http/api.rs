@@ -8,6 +8,7 @@ mod document;
 mod links;
 mod parameters;
 mod search;
+mod similar;
 mod status;
 mod timeline;
 
@@ -30,6 +31,7 @@ pub(super) fn router(server: Server) -> Router {
         .route("/search", post(search::search))
         .route("/documents/{id}", get(document::document))
         .route("/links/{id}", get(links::links))
+        .route("/similar/{id}", get(similar::similar))
         .route("/timeline", get(timeline::timeline))
         .route("/status", get(status::status))
         .with_state(server)

@@ -124,8 +124,8 @@ impl Refused {
             ),
             Self::NoRoute => words(
                 "there is nothing at this path",
-                "the routes are /mcp, /api/search, /api/documents/{id}, /api/links/{id}, /api/timeline, \
-                 /api/status and /health",
+                "the routes are /mcp, /api/search, /api/documents/{id}, /api/links/{id}, \
+                 /api/similar/{id}, /api/timeline, /api/status and /health",
             ),
             Self::NoMethod => words("this path has another method", "see the header 'Allow'"),
             Self::Malformed { message, step } => (message.clone(), step.clone()),

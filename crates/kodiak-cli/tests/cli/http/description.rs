@@ -156,6 +156,18 @@ fn real_answers_are_as_described() {
         ("/api/links/gtd?limit=1", "/api/links/{id}", 200),
         ("/api/links/nowhere", "/api/links/{id}", 404),
         ("/api/links/gtd?limit=0", "/api/links/{id}", 400),
+        ("/api/similar/gtd", "/api/similar/{id}", 200),
+        (
+            "/api/similar/gtd?limit=1&source=notes&lines=1-3",
+            "/api/similar/{id}",
+            200,
+        ),
+        // Lines beyond the end are said to be so.
+        ("/api/similar/gtd?lines=1-9999", "/api/similar/{id}", 200),
+        ("/api/similar/nowhere", "/api/similar/{id}", 404),
+        ("/api/similar/gtd?limit=0", "/api/similar/{id}", 400),
+        ("/api/similar/gtd?lines=x", "/api/similar/{id}", 400),
+        ("/api/similar/gtd?query=x", "/api/similar/{id}", 400),
         ("/api/timeline?source=notes&limit=3", "/api/timeline", 200),
         (
             "/api/timeline?source=notes&around=gtd&context=2",
@@ -187,6 +199,15 @@ fn real_answers_are_as_described() {
     is_as_described("get", "/api/status", &host);
 }
 
+/// Removes from an answer the time it took, and where files are on the server's machine,
+/// which is not for callers.
+fn without_place_and_time(answer: &mut Value) {
+    answer["took_ms"] = Value::Null;
+    for hit in answer["hits"].as_array_mut().unwrap() {
+        hit.as_object_mut().unwrap().remove("file");
+    }
+}
+
 #[test]
 fn answers_are_those_of_the_command_line() {
     let desk = Desk::indexed();
@@ -198,11 +219,7 @@ fn answers_are_those_of_the_command_line() {
         .json();
     let mut printed = desk.json(&["search", "ramen", "broth", "--json"]);
     for value in [&mut answer, &mut printed] {
-        value["took_ms"] = Value::Null;
-        for hit in value["hits"].as_array_mut().unwrap() {
-            // Where the file is on the server's machine is not for callers.
-            hit.as_object_mut().unwrap().remove("file");
-        }
+        without_place_and_time(value);
     }
     assert_eq!(answer, printed);
     let id = answer["hits"][0]["id"]
@@ -216,6 +233,13 @@ fn answers_are_those_of_the_command_line() {
     assert_eq!(answer, printed);
     let answer = served.get(&format!("/api/links/{id}"), "").json();
     assert_eq!(answer, desk.json(&["links", &id, "--json"]));
+    let mut answer = served.get(&format!("/api/similar/{id}"), "").json();
+    let mut printed = desk.json(&["similar", &id, "--json"]);
+    assert!(!answer["hits"].as_array().unwrap().is_empty());
+    for value in [&mut answer, &mut printed] {
+        without_place_and_time(value);
+    }
+    assert_eq!(answer, printed);
     let answer = served.get("/api/timeline?source=notes&limit=5", "").json();
     let printed = desk.json(&["timeline", "--source", "notes", "-n", "5", "--json"]);
     assert_eq!(answer["entries"].as_array().unwrap().len(), 5);

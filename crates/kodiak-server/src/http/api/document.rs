@@ -4,7 +4,7 @@
 use axum::Extension;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
-use kodiak::document::{LineRange, Reference};
+use kodiak::document::Reference;
 use kodiak::search::{Card, Corrected, Found, Freshness};
 use kodiak_memory::Memories;
 use serde::Serialize;
@@ -43,8 +43,7 @@ pub(super) async fn document(
 ) -> Answered<Document> {
     let id = checked(path)?;
     parameters.only(&["lines"])?;
-    let lines = parameters.one("lines")?;
-    let lines: Option<LineRange> = lines.map(str::parse).transpose()?;
+    let lines = parameters.lines()?;
     work(&server, move |engine| {
         let found = match lines {
             Some(_) => engine.get(&caller.guard, &Reference { target: id, lines })?,

@@ -2,6 +2,7 @@
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
+use kodiak::document::LineRange;
 
 use super::super::refusal::Refused;
 
@@ -67,6 +68,11 @@ impl Parameters {
         let name = name.to_owned();
         let named = self.0.iter().filter(move |(known, _)| *known == name);
         named.map(|(_, value)| value.as_str())
+    }
+
+    /// Returns the lines of a document that are asked for.
+    pub(super) fn lines(&self) -> Result<Option<LineRange>, Refused> {
+        Ok(self.one("lines")?.map(str::parse).transpose()?)
     }
 
     /// Returns a number from 1 to `most`.
