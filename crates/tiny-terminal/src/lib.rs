@@ -45,8 +45,8 @@ pub fn open(columns: u16, rows: u16) -> (File, File) {
         ws_ypixel: 0,
     };
     tcsetwinsize(&terminal, size).unwrap();
-    let side = rustix::fs::open(&name, OFlags::RDWR | OFlags::NOCTTY, Mode::empty());
-    (terminal.into(), side.unwrap().into())
+    let program_end = rustix::fs::open(&name, OFlags::RDWR | OFlags::NOCTTY, Mode::empty());
+    (terminal.into(), program_end.unwrap().into())
 }
 
 /// A program on a terminal.
@@ -64,8 +64,8 @@ impl Session {
     /// Starts a program on a new terminal of this size. Standard input and error are the
     /// terminal, and standard output too unless `stdout` is something else.
     pub fn start(command: &Command, columns: u16, rows: u16, stdout: Option<Stdio>) -> Self {
-        let (terminal, side) = open(columns, rows);
-        let stream = || Stdio::from(side.try_clone().unwrap());
+        let (terminal, program_end) = open(columns, rows);
+        let stream = || Stdio::from(program_end.try_clone().unwrap());
         let before = modes(&terminal);
         let mut alone = Command::new("/usr/bin/setsid");
         alone
@@ -88,7 +88,7 @@ impl Session {
             .spawn()
             .unwrap();
         // Reading ends when the program has closed the last copy, and so must not hold one.
-        drop((alone, side));
+        drop((alone, program_end));
         let written = Arc::new(Mutex::new(Vec::new()));
         let (mut reading, keeping) = (terminal.try_clone().unwrap(), Arc::clone(&written));
         thread::spawn(move || {
