@@ -126,7 +126,7 @@ pub(crate) fn library_hints(error: &Error) -> Vec<String> {
         }
         Error::NotAllowed { capability } => {
             vec![format!(
-                "ask whoever runs Kodiak here to allow '{capability}'"
+                "ask the owner of this Kodiak to allow '{capability}'"
             )]
         }
         Error::NotOurs { .. } => one(ELSEWHERE),

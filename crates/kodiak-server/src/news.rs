@@ -100,7 +100,7 @@ impl News {
         place.map_err(|_| {
             Refusal::new(
                 "too many streams are open",
-                "close those that nobody reads, and try again",
+                "close the ones you do not read, and try again",
             )
         })
     }
@@ -117,7 +117,7 @@ impl News {
         if listeners.len() >= MOST_LISTENERS {
             return Err(Refusal::new(
                 "too many clients listen already",
-                "close the streams that nobody needs",
+                "close the streams you do not need",
             ));
         }
         listeners.push(Arc::downgrade(&listener));
@@ -205,7 +205,7 @@ impl Listener {
         if wish.documents.len() >= MOST_ADDRESSES && !wish.documents.contains_key(address) {
             return Err(Refusal::new(
                 format!("there are {MOST_ADDRESSES} subscriptions already"),
-                "end those that nobody needs with resources/unsubscribe",
+                "end the ones you do not need with resources/unsubscribe",
             ));
         }
         wish.documents.insert(address.to_owned(), state);

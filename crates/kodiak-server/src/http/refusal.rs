@@ -120,7 +120,7 @@ impl Refused {
             // The path of the file is not for callers.
             Self::TokensUnreadable(_) => words(
                 "the tokens cannot be read",
-                "ask whoever runs the server to look at its log",
+                "ask the owner of the server to look at its log",
             ),
             Self::NoRoute => words(
                 "there is nothing at this path",

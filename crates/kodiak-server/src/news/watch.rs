@@ -39,7 +39,7 @@ impl Server {
             .spawn(move || run(&server));
         match begun {
             Ok(_) => *watched = true,
-            Err(error) => (self.options().log)(&format!("nobody looks for changes: {error}")),
+            Err(error) => (self.options().log)(&format!("changes are not looked for: {error}")),
         }
     }
 
