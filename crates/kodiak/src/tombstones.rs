@@ -143,7 +143,7 @@ impl Lines {
             return Ok(());
         }
         if length < self.length {
-            // Somebody has replaced it.
+            // The file was replaced.
             *self = Self::default();
         }
         let mut text = String::new();

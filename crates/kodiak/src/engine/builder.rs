@@ -177,7 +177,7 @@ impl EngineBuilder {
 
     /// Sets how long a search looks for changes in its sources, beside the
     /// search itself; the default is [`REFRESH`](super::REFRESH). What it finds
-    /// is indexed before the answer, unless somebody else writes. Zero turns
+    /// is indexed before the answer, unless another request or process writes. Zero turns
     /// this off.
     #[must_use]
     pub fn refresh(mut self, budget: Duration) -> Self {

@@ -33,7 +33,7 @@ struct State {
     begun: u64,
     /// The number of the last look that has ended.
     ended: u64,
-    /// Whether somebody looks.
+    /// Whether a search looks.
     looking: bool,
     /// What the last look that has ended found lacking.
     lacking: Vec<Caveat>,
@@ -70,14 +70,14 @@ pub(super) struct Entered<'a> {
 }
 
 impl Entered<'_> {
-    /// Returns whether nobody looked when this search began. It then looks while
+    /// Returns whether no search looked when this search began. It then looks while
     /// it searches; otherwise it searches first, since it would only wait.
     pub(super) fn is_first(&self) -> bool {
         self.first
     }
 
     /// Returns what a look that begins after the search finds lacking: one of
-    /// somebody else, or that of `look`.
+    /// another search, or that of `look`.
     pub(super) fn join(self, look: impl FnOnce() -> Vec<Caveat>) -> Vec<Caveat> {
         self.group.join(self.wanted, look)
     }

@@ -44,7 +44,7 @@ impl WriteQueue {
         self.line.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes its turn if nobody else has one or waits for one.
+    /// Takes its turn if no other request has one or waits for one.
     pub(super) fn try_enter(&self) -> Option<Turn<'_>> {
         let mut line = self.lock();
         if !line.waiting.is_empty() {

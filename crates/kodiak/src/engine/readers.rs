@@ -10,7 +10,7 @@ use crate::store::{Reader, Store};
 /// of requests does not hold memory for ever.
 const MAX_IDLE: usize = 8;
 
-/// The readers of one store. Nobody waits for one: if none is idle, another is
+/// The readers of one store. Requests do not wait for one: if none is idle, another is
 /// opened.
 #[derive(Default)]
 pub(super) struct Readers {

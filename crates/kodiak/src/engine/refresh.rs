@@ -378,8 +378,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Stores what was found, unless somebody else writes. Returns the number of
-    /// changes that are left.
+    /// Stores what was found, unless another request or process writes. Returns the
+    /// number of changes that are left.
     fn store_look(&self, source: &dyn Source, look: &Look, deadline: Instant) -> Result<usize> {
         let shared = &*self.shared;
         let Some(_turn) = shared.queue.try_enter() else {

@@ -7,14 +7,14 @@ use crate::store::{Lock, Store, Writer};
 
 /// Access to the writer in turns. Other processes may write between two turns.
 pub trait WriteAccess {
-    /// Runs `work` while nobody else writes.
+    /// Runs `work` while no other process writes.
     fn write(&self, work: &mut dyn FnMut(&mut dyn Writer) -> Result<()>) -> Result<()>;
 
     /// Takes the exclusive right to embed.
     fn embedding_lock(&self) -> Result<Option<Box<dyn Lock>>>;
 }
 
-/// Runs `work` while nobody else writes, and returns its result.
+/// Runs `work` while no other process writes, and returns its result.
 pub(super) fn writing<T>(
     access: &dyn WriteAccess,
     work: impl FnOnce(&mut dyn Writer) -> Result<T>,
@@ -39,7 +39,7 @@ pub(crate) fn returning<T>(
     made.ok_or(Error::Cancelled)
 }
 
-/// Access through a writer that the caller already holds, so that nobody else
+/// Access through a writer that the caller already holds, so that no other process
 /// can write anyway.
 pub struct HeldWriter<'a>(RefCell<&'a mut dyn Writer>);
 

@@ -42,7 +42,7 @@ pub(crate) fn refresh(
             let state = batches.writer.reader();
             let known = state.entry_state(source.name(), &entry.key)?;
             if known.is_some_and(|known| known.version.is_same_as(entry.version)) {
-                // Somebody has indexed it since.
+                // Another sync has indexed it since.
                 continue;
             }
             let late = read > 0 && Instant::now() >= deadline;
