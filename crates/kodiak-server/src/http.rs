@@ -46,7 +46,7 @@ use load::Load;
 use origin::Origins;
 use refusal::{RefusalLog, Refused};
 
-/// The threads for work that goes on although nobody waits for it any more.
+/// The threads for work that continues after its caller has gone.
 const SPARE: usize = 16;
 
 /// How a server is reached over HTTP.
@@ -161,7 +161,7 @@ impl Listening {
         };
         self.runtime
             .block_on(listen::accept(self.listener, self.router, self.limits, end));
-        // A search that nobody waits for any more does not delay the end.
+        // A search whose caller has gone does not delay the end.
         self.runtime.shutdown_timeout(Duration::from_secs(2));
         Ok(())
     }
@@ -197,7 +197,7 @@ fn router(server: &Server, address: SocketAddr, options: HttpOptions) -> Router 
         .layer(middleware::from_fn_with_state(refusals, refusal::report))
 }
 
-/// Says that the server answers, and nothing else: whoever asks has no token.
+/// Says that the server answers, and nothing else: the caller has no token.
 async fn health() -> Json<serde_json::Value> {
     Json(serde_json::json!({"status": "ok"}))
 }

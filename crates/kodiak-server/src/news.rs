@@ -1,8 +1,8 @@
 //! What happens in a server, for those who asked to hear of it: messages about
 //! its work, and which documents have changed.
 //!
-//! A [`Listener`] is somebody who asked. It has rights, a wish, and outlets that
-//! what it hears goes through. `watch` looks after the documents that somebody
+//! A [`Listener`] is a client that asked. It has rights, a wish, and outlets that
+//! what it hears goes through. `watch` looks after the documents that clients
 //! wished to hear of. How an outlet reaches a client is left to the protocol.
 
 mod watch;
@@ -20,7 +20,7 @@ use crate::server::Caller;
 pub(crate) const MOST_ADDRESSES: usize = 500;
 /// The longest address in bytes.
 const LONGEST_ADDRESS: usize = 4_096;
-/// How much an outlet holds that nobody has taken yet. More is not told.
+/// How much an outlet holds that the client has not taken yet. More is not told.
 const HELD: usize = 64;
 /// The most outlets of one listener. The oldest makes room.
 const MOST_OUTLETS: usize = 8;
@@ -161,7 +161,7 @@ impl News {
     }
 }
 
-/// Somebody who asked to hear of what happens.
+/// A client that asked to hear of what happens.
 #[derive(Debug)]
 pub(crate) struct Listener {
     caller: Caller,

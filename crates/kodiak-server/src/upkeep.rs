@@ -57,8 +57,8 @@ impl Work {
         *self.doing.lock().unwrap_or_else(PoisonError::into_inner) = doing;
     }
 
-    /// Asks for a sync, if somebody works in the background. Returns whether
-    /// somebody does.
+    /// Asks for a sync, if the background thread runs. Returns whether
+    /// it does.
     pub(crate) fn ask(&self) -> bool {
         let mut asked = self.asked();
         asked.sync = true;

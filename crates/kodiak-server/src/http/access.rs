@@ -67,7 +67,7 @@ pub(super) async fn admit(
 ) -> Response {
     match access.caller(request.headers()) {
         Ok((caller, who)) => {
-            // Whoever answers needs the rights, and not the token.
+            // Handlers need the rights, and not the token.
             request.headers_mut().remove(AUTHORIZATION);
             request.extensions_mut().insert(caller);
             request.extensions_mut().insert(who);

@@ -82,8 +82,8 @@ type From = Extension<Caller>;
 /// An answer, or why there is none.
 type Answered<T> = Result<Json<T>, Refused>;
 
-/// Does blocking work on a thread of its own. If nobody waits for it any more,
-/// it is cancelled.
+/// Does blocking work on a thread of its own. It is cancelled if the
+/// caller stops waiting.
 async fn work<T: Send + 'static>(
     server: &Server,
     work: impl FnOnce(&Engine) -> Result<T, Refused> + Send + 'static,

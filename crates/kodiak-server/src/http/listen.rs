@@ -21,7 +21,7 @@ use super::Limits;
 use super::connections::{Connection, Connections, Use};
 
 /// How long a client may take to send the head of a request. It also ends
-/// connections that nobody uses.
+/// idle connections.
 const HEAD: Duration = Duration::from_secs(30);
 /// The most bytes that are read ahead of a connection: the largest head of a request.
 const LARGEST_HEAD: usize = 64 * 1024;

@@ -1,4 +1,4 @@
-//! Refuses what a web page of somebody else could make a browser send.
+//! Refuses what a foreign web page could make a browser send.
 //!
 //! A page can call any address. What it cannot do is lie about its origin, or
 //! about the name by which it called, which gives away a name that was made to

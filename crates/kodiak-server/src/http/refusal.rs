@@ -156,7 +156,7 @@ impl Refused {
     }
 }
 
-/// Returns the beginning of a text that somebody else wrote.
+/// Returns the beginning of a text that a client wrote.
 fn shown(text: &str) -> String {
     let mut shown = String::new();
     for sign in text.chars().take(200) {

@@ -1,4 +1,4 @@
-//! Looks after the documents that somebody wished to hear of.
+//! Looks after the documents that listeners wished to hear of.
 //!
 //! As long as somebody does, and can be told, a thread looks at them in turns:
 //! reading a document brings it up to date, so a change is noticed whoever made
@@ -21,13 +21,13 @@ const LIST: u64 = 5;
 /// it may be anywhere.
 const ABSENT: u64 = 30;
 
-/// Whether somebody looks.
+/// Whether the thread runs.
 #[derive(Debug, Default)]
 pub(super) struct Watched(Mutex<bool>);
 
 impl Server {
-    /// Begins to look after what listeners wish to hear of, unless somebody does
-    /// already.
+    /// Begins to look after what listeners wish to hear of, unless the thread
+    /// runs already.
     pub(crate) fn watch(&self) {
         let mut watched = lock(&self.news().watched.0);
         if *watched {
@@ -99,7 +99,7 @@ fn run(server: &Server) {
             }
         }
         let mut watched = lock(&server.news().watched.0);
-        // Whoever came meanwhile has found the thread running.
+        // A listener that came since then has found the thread running.
         let others = server.news().listeners();
         if !anybody && !others.iter().any(|one| one.is_watching()) {
             *watched = false;
