@@ -7,14 +7,14 @@ use crate::store::{Lock, Store, Writer};
 
 /// Access to the writer in turns. Other processes may write between two turns.
 pub trait WriteAccess {
-    /// Runs `work` while no other process writes.
+    /// Runs `work` while no other writer is active.
     fn write(&self, work: &mut dyn FnMut(&mut dyn Writer) -> Result<()>) -> Result<()>;
 
     /// Takes the exclusive right to embed.
     fn embedding_lock(&self) -> Result<Option<Box<dyn Lock>>>;
 }
 
-/// Runs `work` while no other process writes, and returns its result.
+/// Runs `work` while no other writer is active, and returns its result.
 pub(super) fn writing<T>(
     access: &dyn WriteAccess,
     work: impl FnOnce(&mut dyn Writer) -> Result<T>,
