@@ -460,6 +460,20 @@ fn any_options() -> impl Strategy<Value = ChunkOptions> {
     })
 }
 
+#[test]
+fn a_heading_below_exotic_spaces_takes_no_weight_from_the_text_above() {
+    let chunking = ChunkOptions {
+        tokens: 64,
+        path: false,
+        ..ChunkOptions::default()
+    };
+    let body = "AØA𐊀ߊA𞸤.ᳩa𝝐ℤ𞹋,ಀਪA,𞹟ᳩ𖄀ⴭ.𐡠าΆༀਅØ ഽA..\n\n\
+                0. .üü.a ü aaaüaü.a üaa aüü a\n\
+                00. üa aaaaaa.....a aüaaaüaa ü a ü.a.aaaaü.aaüüü..\n\n\n\
+                \u{3000}\n𑅶 Aꬨᢇa𝼥ー𐺰.\n字字a字a字字\n===\n\n";
+    cut_by(chunking, "", body);
+}
+
 proptest! {
     #[test]
     fn however_it_is_cut_all_is_covered_in_order(

@@ -273,16 +273,15 @@ impl Builder<'_, '_> {
         let units = &mut self.outline.units;
         let text = &body[paragraph.clone()];
         let first = units.partition_point(|unit| unit.start < paragraph.start);
-        if units
+        // What lies before the first of its units was too short for one, or is blank.
+        let start_of_units = units
             .get(first)
-            .is_none_or(|unit| unit.start != paragraph.start)
+            .map_or(paragraph.end, |unit| unit.start.min(paragraph.end));
+        let joined_weight = token_estimate::of(&body[paragraph.start..start_of_units]);
+        if joined_weight > 0
             && let Some(joined) = first.checked_sub(1).and_then(|last| units.get_mut(last))
         {
-            // Its beginning was too short to be a unit.
-            joined.weight = joined
-                .weight
-                .saturating_sub(token_estimate::of(text))
-                .max(1);
+            joined.weight = joined.weight.saturating_sub(joined_weight).max(1);
         }
         units.truncate(first);
         self.enter(level, Heading::Underlined(paragraph.clone()), text);
