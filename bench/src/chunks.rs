@@ -1,4 +1,4 @@
-//! Counts the chunks of texts with and without what says nothing.
+//! Counts the chunks of texts with and without noise.
 
 use std::path::Path;
 

@@ -50,7 +50,7 @@ pub fn lines(text: &str) -> Cow<'_, str> {
 /// Returns JSON that means the same, with everything that [`is_harmful`] inside its
 /// strings as `\u` escapes. The line breaks between its values stay.
 pub fn json(json: &str) -> Cow<'_, str> {
-    // Inside of strings, JSON has escaped these already.
+    // Inside strings, JSON has escaped these already.
     let harmful = |character: char| is_harmful(character) && !matches!(character, '\n' | '\r');
     if !json.contains(harmful) {
         return Cow::Borrowed(json);

@@ -1,4 +1,4 @@
-//! What a reader of the framing recovers, whatever documents say.
+//! Tests that a reader recovers framed text, whatever documents say.
 
 use proptest::prelude::*;
 

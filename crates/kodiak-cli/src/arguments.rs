@@ -86,7 +86,7 @@ use words::words_apart;
 ///
 /// Kodiak indexes folders of notes (Markdown, plain text, Org) and the notes of
 /// Bear, and searches them by words and, with a model, by meaning. It works in any language and
-/// forgives typing errors. It changes notes only in folders where you allow it, and only when
+/// tolerates typing errors. It changes notes only in folders where you allow it, and only when
 /// you ask for it.
 #[derive(Debug, Parser)]
 #[command(
@@ -110,7 +110,7 @@ pub(crate) struct Arguments {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Options for every command")]
 pub(crate) struct Everywhere {
-    /// The index to use: a file, or the folder that holds `index.db`
+    /// The index to use: a file, the folder that holds `index.db`, or the address of a database
     #[arg(
         long,
         global = true,
@@ -129,7 +129,7 @@ pub(crate) struct Everywhere {
         hide_env_values = true
     )]
     pub(crate) config: Option<OsString>,
-    /// Use no network: download no model, ask no provider
+    /// Do not use the network: no downloads, no providers
     #[arg(
         long,
         global = true,
@@ -147,7 +147,7 @@ pub(crate) struct Everywhere {
         hide_env_values = true
     )]
     pub(crate) model: Option<String>,
-    /// When to colour the output
+    /// When to colour the output; `auto` is on a terminal
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub(crate) color: Color,
     /// Print details
@@ -160,7 +160,7 @@ pub(crate) struct Everywhere {
     pub(crate) typed: Typed,
 }
 
-/// Which options were typed, and not taken from the environment. What somebody types
+/// Which options were typed, and not taken from the environment. What is typed
 /// has to exist.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Typed {

@@ -123,7 +123,7 @@ pub(crate) fn cross_encoder(model: &InstalledModel) -> Arc<dyn Reranker> {
 }
 
 /// Returns a reranker over an installed model, which is loaded at its first use and
-/// dropped when nobody has used it for so long.
+/// dropped after it was not used for a while.
 pub(crate) fn cross_encoder_dropped_after(
     model: InstalledModel,
     idle: Duration,
@@ -308,7 +308,7 @@ struct ProgramModels {
     folder: Result<PathBuf, String>,
     /// The name of the model in use, or `None` to do without one.
     name: Option<String>,
-    /// What chooses the model for documents, if nobody named one.
+    /// What chooses the model for documents, if none is named.
     usual: Option<Usual>,
     /// The number of dimensions that vectors are cut to.
     dimensions: Option<usize>,
@@ -344,15 +344,14 @@ impl ProgramModels {
         Arc::clone(&known.0)
     }
 
-    /// Drops each model that nobody has used for so long, as long as this is used
-    /// itself. The next use loads it again.
+    /// Starts a thread that drops each model after it was not used for this long. The next
+    /// use loads it again. The thread ends when this is dropped.
     fn drop_after(self: &Arc<Self>, idle: Duration) {
         let models = Arc::downgrade(self);
         idle::repeat(idle / 4, move || Some(models.upgrade()?.drop_idle(idle)));
     }
 
-    /// Drops each model that nobody has used for so long. Returns whether there was
-    /// one.
+    /// Drops each model that was not used for this long. Returns whether there was one.
     fn drop_idle(&self, idle: Duration) -> bool {
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         let before = made.len();

@@ -1,5 +1,5 @@
-//! The programs that talk to Kodiak for an agent: where each keeps its list of
-//! servers, and how Kodiak is entered there.
+//! The clients of agents: where each keeps its list of servers, and how Kodiak is added
+//! to it.
 //!
 //! `place` knows the files; `json`, `toml` and `hooks` change a text and nothing else
 //! in it, and `undo` takes that out again; `save` replaces a file and keeps the one

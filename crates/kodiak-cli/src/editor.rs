@@ -1,4 +1,5 @@
-//! Opens a file in the editor that `VISUAL` or `EDITOR` names, or else in `vi`.
+//! Opens a file in the editor that `VISUAL` or `EDITOR` names, or else in `vi`. Beside a
+//! server, an editor needs a window of its own.
 
 use std::ffi::OsString;
 use std::path::Path;

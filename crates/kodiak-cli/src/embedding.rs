@@ -32,7 +32,7 @@ pub(crate) fn embed(
     Ok(())
 }
 
-/// Embeds the chunks of a visited folder, like [`embed`]. Only another visit goes on.
+/// Embeds the chunks of a visited folder, like [`embed`]. Only another visit continues.
 pub(crate) fn embed_visit(
     context: &Context<'_>,
     config: &Config,

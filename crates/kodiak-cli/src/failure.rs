@@ -1,4 +1,4 @@
-//! Words errors for people: one line for what went wrong, and hints for what to
+//! Formats errors for people: one line that says what went wrong, and hints at what to
 //! do next.
 //!
 //! The library's errors say what happened. The next step depends on this

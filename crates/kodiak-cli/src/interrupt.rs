@@ -1,4 +1,4 @@
-//! Ctrl-C: asks work to stop, so that what was done is kept and said.
+//! Handles Ctrl-C: asks running work to stop, keeping and reporting what was done.
 //!
 //! Owns the handler of the signal. Work that can be cancelled takes a [`Working`];
 //! without any, and at the second time, the program ends at once. What is printed

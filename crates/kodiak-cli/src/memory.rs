@@ -36,7 +36,7 @@ pub(crate) fn place(
         None => home(kind).find(&config),
     };
     if let Some(source) = known {
-        // Somebody may have deleted it.
+        // The user may have deleted it.
         let folder = &source.path;
         kodiak::files::create_folder(folder).map_err(Error::io("create the folder", folder))?;
         return Ok(source.name.clone());

@@ -57,8 +57,8 @@ pub(crate) fn for_indexing(
         .ok()
 }
 
-/// Returns the best model that can be had where nobody named one. If the best cannot
-/// be installed, the next is tried.
+/// Returns the best model that can be installed where the user named none. If the best
+/// cannot be installed, the next is tried.
 fn obtain_usual(
     context: &Context<'_>,
     config: &Config,
@@ -219,7 +219,7 @@ struct Means {
 
 impl Means {
     /// Returns what there is on this machine. A hub is asked only for a model that
-    /// somebody named.
+    /// the user named.
     fn of(is_named: bool) -> Self {
         Self {
             clients: Clients::on_path(),
@@ -229,7 +229,7 @@ impl Means {
     }
 }
 
-/// Installs a model from what another program has downloaded. Asks nobody.
+/// Installs a model from what another program has downloaded. Makes no request.
 pub(crate) fn from_snapshot(
     known: &KnownModel,
     cache: &Path,

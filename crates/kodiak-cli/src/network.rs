@@ -1,4 +1,4 @@
-//! What the environment says about the network: proxies, the model hub, and keys.
+//! Network settings from the environment: proxies, the model hub, and keys.
 //!
 //! The library never reads the environment; the program does it here and hands on
 //! what it found.
@@ -109,7 +109,7 @@ fn key_of(settings: &RemoteSettings, variable: Variables<'_>) -> Result<Option<S
         return resolved(key, variable).map(Some);
     }
     let mut names = vec![KEY_VARIABLE];
-    // The key that somebody has for a provider goes to that provider only.
+    // A key for a provider is sent to that provider only.
     if settings.url.is_none() {
         names.extend_from_slice(match settings.provider {
             Provider::Ollama => &[],

@@ -1,4 +1,4 @@
-//! What the program says of sessions if it was built without them.
+//! Stands in for sessions in a program that was built without them.
 //!
 //! A config that names such sources can be read. The sources cannot be opened, so that
 //! what is indexed of them stays and can be found.

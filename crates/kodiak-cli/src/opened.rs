@@ -1,4 +1,4 @@
-//! What the user opened: recorded for this user alone, unless the config turns it off.
+//! The notes that the user opened, recorded for this user alone, unless the config turns it off.
 //!
 //! It only ever changes what a person sees on a terminal. Answers for programs do not
 //! depend on it.
@@ -14,7 +14,7 @@ pub(crate) fn history(engine: &Engine, config: &Config) -> Option<History> {
     engine.history().filter(|_| config.search.history)
 }
 
-/// Records that a document was opened. What cannot be recorded is no reason to fail.
+/// Records that a document was opened. What cannot be recorded is not a reason to fail.
 pub(crate) fn record(engine: &Engine, config: &Config, source: &str, key: &str) {
     if let Some(history) = history(engine, config) {
         let _ = history.record(source, key, date::now());

@@ -1,4 +1,5 @@
-//! Opens addresses of other applications, such as `bear://…`, and folders.
+//! Opens addresses of other applications, such as `bear://…`, folders, and pages in the
+//! browser.
 //!
 //! On macOS, the program `open` hands an address to its application. Elsewhere a
 //! program of this name may do something else, so those that are known to are not

@@ -138,7 +138,7 @@ pub(crate) fn work<T>(
     work: impl FnOnce(&Job<'_>) -> anyhow::Result<T>,
 ) -> anyhow::Result<T> {
     let listener = Listener::new(output, Summaries::Never);
-    // Of a single page, progress is no news.
+    // The progress of a single page is not shown.
     let event = |event: Event<'_>| match event {
         Event::Listing { .. } | Event::Found { .. } | Event::Indexed { .. } => {}
         event => listener.event(event),

@@ -1,5 +1,5 @@
-//! Where hits are: their files, names of them that can be pasted, and the addresses
-//! that open them.
+//! Where hits are: their files, paths that can be pasted, and the addresses that open
+//! them.
 
 use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};

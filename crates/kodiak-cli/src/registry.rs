@@ -1,5 +1,5 @@
-//! Looks up registered sources by name and by path, and words what is wrong
-//! with one.
+//! Looks up registered sources by name and path, and describes problems with
+//! them.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};

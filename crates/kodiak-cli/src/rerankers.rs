@@ -60,7 +60,7 @@ pub(crate) fn wanted(
 }
 
 /// Returns the reranker that the config asks for, for a program that runs for long:
-/// a model is dropped when nobody has used it for so long, and loaded again.
+/// a model is dropped after it was not used for a while, and loaded again when needed.
 pub(crate) fn configured(
     context: &Context<'_>,
     config: &Config,

@@ -1,4 +1,4 @@
-//! Chooses the model where nobody named one.
+//! Chooses the model where the user named none.
 //!
 //! An index stays with the model that embedded it: a better one that comes with a
 //! later version, or that can be had only today, never replaces it unasked. An index
@@ -24,7 +24,7 @@ pub(crate) struct Usual {
 }
 
 impl Usual {
-    /// Returns what the choice depends on, or `None` if somebody named a model.
+    /// Returns what the choice depends on, or `None` if the user named a model.
     pub(crate) fn of(context: &Context<'_>, config: &Config) -> Option<Self> {
         let is_open = !config.model.is_named && config.model.remote.is_none();
         is_open.then(|| Self {
@@ -58,7 +58,7 @@ impl Usual {
     }
 }
 
-/// Returns the name of the model in use, whether somebody named it or not; `None` if
+/// Returns the name of the model in use, whether the user named it or not; `None` if
 /// there is to be none.
 pub(crate) fn in_use(context: &Context<'_>, config: &Config) -> Option<String> {
     let named = config.model()?;

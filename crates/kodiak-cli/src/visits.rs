@@ -103,7 +103,7 @@ impl Visit {
         self.folder.to_string_lossy().into_owned()
     }
 
-    /// Returns a context in which its index is the index. Its config is no file.
+    /// Returns a context in which its index is the index. Its config is not a file.
     pub(crate) fn context<'a>(&self, context: &Context<'a>) -> Context<'a> {
         context.elsewhere(self.index(), self.home.join("config.toml"))
     }

@@ -1,6 +1,6 @@
 //! Defines errors that come with a hint.
 //!
-//! How they are printed is left to the program.
+//! The program decides how to print them.
 
 use std::error::Error as StandardError;
 use std::fmt;

@@ -90,7 +90,7 @@ impl Evaluation {
         let floors = floors.transpose()?;
         let variants = variants(&options.tries)?;
         let notes = JudgedNotes::read(&options, listener)?;
-        // With queries, the folder is no test set.
+        // With queries, the folder is not a test set.
         let (sets, benchmarks) = match &notes {
             Some(_) => (Vec::new(), Vec::new()),
             None => (sets(&options, listener)?, benchmarks(&options)),

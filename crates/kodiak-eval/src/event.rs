@@ -10,7 +10,7 @@ use kodiak::engine;
 pub enum Event<'a> {
     /// Something worth knowing beside the figures.
     Notice(&'a str),
-    /// Something is wrong, though the evaluation goes on.
+    /// Something is wrong, though the evaluation continues.
     Warning(&'a str),
     /// One row is measured. Carries the row as text.
     Measured(&'a str),

@@ -1,7 +1,7 @@
 //! Reads files with one JSON object or one row per line, and takes typed values
 //! from the objects.
 //!
-//! What a line means is left to the caller.
+//! The caller decides what a line means.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};

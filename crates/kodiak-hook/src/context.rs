@@ -1,4 +1,4 @@
-//! What an agent is told, within a number of tokens.
+//! The text for an agent, within a number of tokens.
 //!
 //! It is framed like every answer (`kodiak::frame`): what a document says is on indented
 //! lines, in quotes or in brackets, and cannot leave them.

@@ -1,4 +1,4 @@
-//! Whether a hit is sure enough to be told without being asked.
+//! Decides whether a hit is certain enough to show unasked.
 //!
 //! A search shows a hit if its words or its meaning answer; a person sees the others
 //! beside it and chooses. What is put before an agent has to be right by itself, so

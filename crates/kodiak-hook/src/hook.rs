@@ -125,8 +125,8 @@ impl<'a> Hook<'a> {
         self.engine.view(&self.guard).projects_meant(&place)
     }
 
-    /// Returns what is searched: what belongs to the project, and the sources that were
-    /// named.
+    /// Returns what is searched: what belongs to the project, and the sources and folders
+    /// that were named.
     fn filters(&self, projects: &[String], without: &[Row]) -> Vec<Filter> {
         let articles = Holding::Articles.name();
         let sources = self.engine.sources().iter();
@@ -219,7 +219,7 @@ impl<'a> Hook<'a> {
         };
         let shown = self.shown(candidates[at].hit.row)?;
         let best = candidates[at].hit.score;
-        // What is told with it is no rival, and neither is what it supersedes.
+        // What is told with it does not compete with it, nor does what it supersedes.
         let rival = candidates[at + 1..]
             .iter()
             .filter(|it| it.verdict == Verdict::NotFirst)

@@ -1,5 +1,5 @@
-//! Recalls without being asked: finds what a prompt to a coding agent needs to know, and
-//! is silent unless sure.
+//! Recalls unasked: finds what a coding agent needs to know for a prompt, and stays
+//! silent unless it is sure.
 //!
 //! ```text
 //! Event → questions → search → evidence → Verdict → Context

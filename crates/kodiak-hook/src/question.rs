@@ -1,4 +1,4 @@
-//! What a prompt asks, as texts to search for.
+//! The questions in a prompt, as texts to search for.
 //!
 //! A prompt is not a query: it may have a pasted log in it, be a command of the client,
 //! or have been written by a machine. People ask at the beginning or at the end and paste

@@ -1,4 +1,4 @@
-//! What each session was told, so that it is told once.
+//! Remembers what each session was told, so that nothing is repeated.
 //!
 //! A session has a small file with a hash of each document, in a folder that only its
 //! owner can read: neither the session nor a document can be recovered from it. A file

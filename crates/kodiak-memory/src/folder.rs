@@ -2,8 +2,8 @@
 //!
 //! A memory's key is the `id` in its frontmatter. Its file can be renamed and moved
 //! without it becoming another memory. A file without an id goes by its path. This
-//! module knows ids; [`MarkdownFolder`] lists and reads the files, `write` writes
-//! them, and `waiting` remembers which of them may not be indexed yet.
+//! module knows ids, and `write` what the files look like; [`NoteFiles`] lists, reads and
+//! keeps them, in a folder or elsewhere.
 
 mod trashed;
 mod waiting;
@@ -163,7 +163,7 @@ impl MemoryFolder {
     }
 
     /// Returns the path of the file that holds a memory. The usual name is tried
-    /// first, then all files are read. For a memory that does not exist it is the
+    /// first, then the files that may have it are read. For a memory that does not exist it is the
     /// path that it would get.
     fn path_of(&self, key: &str) -> String {
         let usual = format!("{key}.md");

@@ -1,6 +1,6 @@
 //! Forgetting: moving memories to the trash, erasing them, and retiring old ones.
 //!
-//! What is in the trash can be restored like a page. What is erased is gone from the
+//! Memories in the trash can be restored like pages. Erased ones are gone from the
 //! folder, its trash, the index and the cache.
 
 use super::Memories;
@@ -43,7 +43,7 @@ pub struct Retired {
 
 impl Memories<'_> {
     /// Moves memories or articles to the trash of their source. An id means every file
-    /// that has it, a path means one file. What is in the trash already is reported and
+    /// that has it, a path means one file. What is already in the trash is reported and
     /// stays there. If a name leads to no memory, nothing is moved.
     pub fn forget(&self, guard: &Guard, names: &[String], job: &Job<'_>) -> Result<Vec<Forgotten>> {
         guard.require(Capability::Write)?;

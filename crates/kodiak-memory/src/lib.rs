@@ -28,7 +28,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! What is known is disclosed in layers, so that a reader spends few tokens: `timeline`
+//! Memories are disclosed in layers, so that a reader spends few tokens: `timeline`
 //! lists, `recall` searches, `observations` reads whole texts. Each answer says how much
 //! it is worth in tokens.
 //!

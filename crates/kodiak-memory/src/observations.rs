@@ -72,7 +72,7 @@ pub struct Observation {
 
 impl Memories<'_> {
     /// Returns documents by their names, as [`View::find`](kodiak::engine::View::find) reads them. A name that
-    /// leads nowhere is no error. If a document may have changed since it was indexed, or
+    /// leads nowhere is not an error. If a document may have changed since it was indexed, or
     /// if there is none, changes are looked for first, no longer than the engine's
     /// budget.
     pub fn observations(&self, guard: &Guard, names: &[String]) -> Result<Observations> {

@@ -49,7 +49,7 @@ pub struct Recalled {
 }
 
 impl Memories<'_> {
-    /// Searches memories and sessions, or what else is asked for. Inside of one
+    /// Searches memories and sessions, or what else is asked for. Inside one
     /// project it finds exactly what a search limited to that project finds.
     pub fn recall(&self, guard: &Guard, recall: &Recall) -> Result<Recalled> {
         guard.require(Capability::Search)?;
@@ -99,7 +99,7 @@ impl Memories<'_> {
         })
     }
 
-    /// Searches one project, and then everything outside of it.
+    /// Searches one project, and then everything outside it.
     fn here_and_elsewhere(
         &self,
         guard: &Guard,

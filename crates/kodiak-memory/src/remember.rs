@@ -137,7 +137,7 @@ struct Existing {
 impl Memories<'_> {
     /// Remembers a text, and indexes it. If it is known already, nothing is written
     /// and the answer names the memory that says it. A caller that is restricted to a
-    /// project writes into that project, and learns of no memory outside of it: an id
+    /// project writes into that project, and learns of no memory outside it: an id
     /// that it wants gets a mark of the project.
     pub fn remember(&self, guard: &Guard, memory: &Memory, job: &Job<'_>) -> Result<Remembered> {
         guard.require(Capability::Write)?;

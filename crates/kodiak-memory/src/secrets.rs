@@ -113,7 +113,7 @@ impl Cleaner {
         Ok(clean)
     }
 
-    /// Returns a value without secrets. Its name tells what it is, as in a text.
+    /// Returns a value without secrets. Its name says what it is, as in a text.
     fn value(&mut self, name: &str, value: &Value) -> Result<Value> {
         Ok(match value {
             Value::String(text) => {

@@ -1,7 +1,7 @@
 //! The names that callers give to what they write.
 //!
 //! A caller that is restricted to a project must not learn from a name that it is taken
-//! outside of the project. So each of its names ends with a mark of the project, which no
+//! outside the project. So each of its names ends with a mark of the project, which no
 //! name outside has: whether a name is free depends on the project alone.
 
 use kodiak::access::Guard;

@@ -225,7 +225,7 @@ fn a_document_carries_what_its_file_says_of_its_surroundings() {
             "",
             ["", "Ana, Ben", ""],
         ),
-        // Outside of a thread a colon means nothing.
+        // Outside a thread a colon means nothing.
         ("project: [x]", "Ana: hello", ["", "", "x"]),
         ("thread: {a: 1}\nauthor: {b: 2}", "Ana: hello", ["", "", ""]),
     ] {

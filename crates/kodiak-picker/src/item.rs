@@ -1,4 +1,4 @@
-//! What the picker lists: documents, as far as a list and a choice need them.
+//! The items of the picker: documents, as far as a list and a choice need them.
 
 use kodiak::document::uri;
 use kodiak::search::Hit;

@@ -1,4 +1,4 @@
-//! Where things are on the screen: the query, the list and the note.
+//! The layout of the screen: the query, the list and the note.
 
 use ratatui_core::layout::Rect;
 

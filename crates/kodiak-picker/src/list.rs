@@ -198,7 +198,7 @@ mod tests {
         assert!(list.take(2, Stage::Full, found(&["c", "b", "d", "a"])));
         assert_eq!(names(&list), ["a", "b", "c", "d"]);
         assert_eq!(list.item().unwrap().uri, "b");
-        // Another query begins anew.
+        // Another query starts over.
         assert!(list.take(3, Stage::Words, found(&["d"])));
         assert_eq!((names(&list), list.selected()), (vec!["d"], 0));
     }

@@ -1,7 +1,7 @@
-//! What the picker shows and does: events in, effects out.
+//! The state of the picker: events in, effects out.
 //!
-//! It knows neither a terminal nor an index. Whoever runs it carries out the effects
-//! and reports what came of them as further events.
+//! It knows neither a terminal nor an index. Its caller carries out the effects
+//! and reports their results as further events.
 
 use ratatui_core::layout::Rect;
 

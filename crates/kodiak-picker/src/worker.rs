@@ -1,4 +1,4 @@
-//! Searches and reads on threads of its own, always for the newest query alone.
+//! Searches and reads on its own threads, only ever for the newest query.
 //!
 //! One thread searches by words and answers at once. Another searches by words and
 //! meaning as soon as no key follows, and loads the model before that. A third reads

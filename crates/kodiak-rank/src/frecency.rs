@@ -1,4 +1,4 @@
-//! How much it counts that a document was opened before, and how far that may move it.
+//! Weighs earlier openings of a document, and limits how far they may move it.
 //!
 //! An opening counts for less the longer ago it is, so documents that are opened often
 //! and lately come first. Only hits that are about as relevant as each other change

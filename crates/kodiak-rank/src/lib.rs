@@ -1,4 +1,4 @@
-//! How documents are ranked: pure functions over plain types, and every number
+//! The ranking of documents: pure functions over plain types, and every number
 //! a ranking depends on.
 //!
 //! Nothing here reads an index. A store supplies term positions, a search

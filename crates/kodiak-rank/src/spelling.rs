@@ -1,4 +1,4 @@
-//! How likely a word is the correction of a misspelt one: a noisy-channel model
+//! The likelihood that a word is the correction of a misspelt one: a noisy-channel model
 //! over a weighted Damerau–Levenshtein distance.
 //!
 //! Owns the costs of edits and how cost is weighed against document frequency,

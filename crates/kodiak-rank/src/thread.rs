@@ -215,7 +215,7 @@ mod tests {
 
     #[test]
     fn a_good_neighbour_raises_the_turns_next_to_it() {
-        // 5 is no candidate and adds nothing to its neighbours.
+        // 5 is not a candidate and adds nothing to its neighbours.
         let scores = rescored(
             &[3.0, 1.0, 1.0, 0.0],
             &[vec![4, 3, 5, 1, 2]],
@@ -253,7 +253,7 @@ mod tests {
         // A named speaker's turn gains, and so do its neighbours.
         let named = of([turn(true, 0.0), turn(false, 0.0)], &thread);
         assert_near(&named, &[plain[0] + 0.5, plain[1] + 0.3 * 0.5]);
-        // Outside of threads none of this applies.
+        // Outside threads none of this applies.
         assert_eq!(of([turn(true, 1.0); 2], &[]), [2.0, 0.0]);
     }
 

@@ -1,4 +1,4 @@
-//! How a name is given a value in configuration, code, JSON, headers and command lines.
+//! Finds names that are given a value in configuration, code, JSON, headers and command lines.
 //!
 //! Owns what stands between a name and its value, and where the value ends.
 

@@ -128,7 +128,7 @@ const OTHER_THINGS: &[&str] = &[
 ];
 
 /// Words before the part of a name that counts: the key of a table, the number of
-/// tokens, what everybody may know.
+/// tokens, what is public.
 const HARMLESS_SORTS: &[&str] = &[
     "public",
     "publishable",

@@ -282,7 +282,7 @@ fn word_length(text: &[u8]) -> usize {
 }
 
 /// Reports whether a word is none of a language: digits among its letters, signs
-/// inside of it, or words joined by dashes.
+/// inside it, or words joined by dashes.
 fn is_made_up(word: &[u8]) -> bool {
     if !(5..=64).contains(&word.len()) || stands_for_another(word) {
         return false;

@@ -1,4 +1,4 @@
-//! What a value looks like: made up by a person, made by a machine, or standing for
+//! Classifies values: made up by a person, made by a machine, or standing for
 //! another.
 //!
 //! Anything can follow a name: a type, a variable, a call, a placeholder, a word of a
@@ -122,7 +122,7 @@ fn alternates(value: &[u8]) -> bool {
         && pairs().any(capitals)
 }
 
-/// Reports whether a piece of a value is no word with a number: its digits are
+/// Reports whether a piece of a value is not a word with a number: its digits are
 /// among its letters, or its capitals are.
 pub(super) fn is_jumbled(piece: &[u8]) -> bool {
     let class = |byte: u8| match byte {

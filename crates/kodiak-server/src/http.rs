@@ -2,17 +2,23 @@
 //! clients.
 //!
 //! ```text
-//! connection → origin → access → body → load → { /mcp | /api/… }      /health needs no token
+//! connection → origin → access → body → load → answers → { /mcp | /api/… }
+//!                     → body → load → /session
+//!                     → / and /page/…, /health
 //! ```
 //!
 //! * `listen` accepts connections, and ends them when the server ends; `connections`
-//!   closes those that are idle when there are too many;
+//!   closes those that are idle when there are too many, and `written` those whose
+//!   clients do not read;
 //! * `origin` refuses what a web page of another site could send, and `cors` lets the
 //!   pages that may call read answers;
-//! * `access` turns a token into the rights of one request;
+//! * `access` turns a token or a session into the rights of one request, and `lookups`
+//!   bounds how many tokens are looked up at once;
+//! * `session` lets people sign in with a browser;
 //! * `body` reads what a request sends, before it takes a place;
 //! * `load` bounds how many requests are served at once and for how long, and gives
-//!   each token a share;
+//!   each token a share; `answers` bounds what they leave unread;
+//! * `page` has the files of the page, which need no rights;
 //! * `api` has the routes of the JSON API, which `docs/openapi.json` describes;
 //! * `refusal` words and logs what is refused.
 

@@ -10,7 +10,7 @@
 //! * `ask` reads what callers mean;
 //! * `answer` words answers within a number of tokens, with what documents say framed;
 //! * `upkeep` keeps the index up to date in the background;
-//! * `news` tells those who asked what happens meanwhile;
+//! * `news` notifies subscribers of changes and progress;
 //! * `mcp` speaks the protocol, and is the only module that knows it.
 //!
 //! Like the library, this crate never prints and never reads the environment or

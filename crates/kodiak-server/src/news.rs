@@ -1,4 +1,4 @@
-//! What happens in a server, for those who asked to hear of it: messages about
+//! Events of a server, for the clients that subscribed to them: messages about
 //! its work, and which documents have changed.
 //!
 //! A [`Listener`] is a client that asked. It has rights, a wish, and outlets that
@@ -54,7 +54,7 @@ pub(crate) enum About<'a> {
 impl About<'_> {
     fn is_for(self, guard: &Guard) -> bool {
         match self {
-            // What has no project is outside of one, and a source has none.
+            // What has no project is outside one, and a source has none.
             Self::Source(source) => guard.project().is_none() && guard.admits(source),
             Self::Index => guard.sees_everything(),
         }
@@ -129,7 +129,7 @@ impl News {
         listeners.iter().filter_map(Weak::upgrade).collect()
     }
 
-    /// Tells everybody who wants and may hear it.
+    /// Sends a message to every listener that wants it and may see it.
     pub(crate) fn tell(&self, level: Level, about: About<'_>, text: &str) {
         for listener in self.listeners() {
             let wanted = lock(&listener.wish)
@@ -142,7 +142,7 @@ impl News {
         }
     }
 
-    /// Tells what stays as it is, once in a row.
+    /// Sends what stays the same only once in a row.
     pub(crate) fn tell_once(&self, level: Level, about: About<'_>, text: &str) {
         let mut last = lock(&self.last);
         if *last == text {
@@ -153,7 +153,7 @@ impl News {
         self.tell(level, about, text);
     }
 
-    /// Ends all outlets.
+    /// Ends all streams and outlets.
     pub(crate) fn close(&self) {
         for listener in self.listeners() {
             listener.close();

@@ -1,4 +1,4 @@
-//! What exists for a caller, and what happens when it calls.
+//! Decides which tools exist for a caller, and runs its calls.
 
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
@@ -54,8 +54,7 @@ impl Caller {
         Self { guard, pass: None }
     }
 
-    /// Sets what tells whether the caller is still let in, for what goes on after
-    /// its request.
+    /// Makes it the owner of the machine, in a browser.
     #[must_use]
     pub(crate) fn with_pass(self, pass: Pass) -> Self {
         Self {
@@ -99,7 +98,7 @@ impl Server {
 
     /// Returns the engine that is served. If the settings have changed, that is
     /// another one from now on: it has the sources and the model that they name. What
-    /// works with the one before goes on with it.
+    /// works with the one before continues with it.
     pub fn engine(&self) -> Engine {
         let renewal = self.options().renewal.as_ref();
         if let Some(renewed) = renewal.and_then(|renewal| renewal()) {

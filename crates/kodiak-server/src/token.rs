@@ -2,8 +2,8 @@
 //! that a request brings is recognised.
 //!
 //! A token is 256 bits from the operating system. It is shown once, when it is
-//! made; only its hash is kept, by `file`. Where the file is, and who may make
-//! tokens, is left to the program.
+//! made; only its hash is kept: in a file, by `file`, or wherever another [`Tokens`]
+//! keeps it. Who may make tokens is left to the program.
 
 mod file;
 

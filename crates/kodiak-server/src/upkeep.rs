@@ -126,7 +126,7 @@ impl Work {
     }
 }
 
-/// The thread that works in the background. It stops when this is dropped.
+/// The threads that work in the background. They stop when this is dropped.
 #[derive(Debug)]
 pub struct Upkeep {
     work: Arc<Work>,
@@ -135,7 +135,8 @@ pub struct Upkeep {
 
 impl Upkeep {
     /// Begins to keep the index up to date: a moment after now, whenever a search
-    /// asks for it, and in this interval. `guard` says which sources are synced.
+    /// asks for it, and in this interval. While pages are open, it looks for changes every
+    /// few seconds. `guard` says which sources are synced.
     pub fn begin(server: &Server, guard: Guard, interval: Duration) -> std::io::Result<Self> {
         let work = Arc::clone(server.work());
         work.asked().running = true;

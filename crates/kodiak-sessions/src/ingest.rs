@@ -16,7 +16,7 @@ use kodiak::sync::EmbeddingReport;
 use kodiak_base::{Error, Result};
 use kodiak_store::{Filter, Reader};
 
-/// The time that embedding new records may take. The next backfill goes on.
+/// The time that embedding new records may take. The next backfill continues.
 const EMBEDDING: Duration = Duration::from_mins(1);
 
 /// The result of taking in records.

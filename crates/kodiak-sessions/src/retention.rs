@@ -98,7 +98,7 @@ fn empty_trash(
 ) -> Result<()> {
     for copy in copies.retired()? {
         let is_wanted = before.is_none_or(|before| copy.last_said >= before);
-        // One from the future was moved while the clock was wrong, and is moved anew.
+        // One from the future was moved while the clock was wrong, and is moved again.
         if (is_wanted || copy.at > now) && copies.restore(&copy)? {
             done.restored += usize::from(is_wanted);
         } else if now.saturating_sub(copy.at) >= KEPT_IN_TRASH {

@@ -1,7 +1,7 @@
 //! The embedding cache: every vector ever computed, by the hash of its text.
 //!
 //! It is a separate file beside the index and outlives the index: a text that
-//! was renamed, moved or indexed anew is not embedded again. Several indexes in
+//! was renamed, moved or reindexed is not embedded again. Several indexes in
 //! one folder share it. It is only a cache: any damage costs time, never a
 //! result.
 

@@ -1,4 +1,4 @@
-//! Where an index lives: traits over plain types, and SQLite, the vector file, the
+//! Stores for an index: traits over plain types, and SQLite, the vector file, the
 //! embedding cache and the write lock behind them.
 //!
 //! A store keeps documents and everything derived from them, and answers typed

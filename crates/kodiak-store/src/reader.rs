@@ -1,4 +1,4 @@
-//! What searching needs of a store, split by concern.
+//! The parts of a store that searching needs, split by concern.
 //!
 //! Each trait has one job, is object safe and uses plain types that are defined beside
 //! it, so that a search is written once for all stores. Nothing depends on how a store

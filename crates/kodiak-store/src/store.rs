@@ -1,4 +1,4 @@
-//! What an engine needs to open an index.
+//! The traits that an engine needs to open an index.
 
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! The terms, words and lengths of stored documents, found in their texts anew.
+//! The terms, words and lengths of stored documents, found by tokenizing their texts again.
 
 use super::vectors::Bitmap;
 use super::{Documents, Filter, Row, Selection, State, StoredDocument};

@@ -1,4 +1,4 @@
-//! What syncing, embedding and repairing need of a store, split by concern.
+//! The parts of a store that syncing, embedding and repairing need, split by concern.
 //!
 //! The traits are object safe and use plain types, like those of [`Reader`]. A store
 //! receives documents that are already analysed: it knows neither tokenizer nor

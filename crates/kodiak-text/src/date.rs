@@ -90,7 +90,10 @@ fn number<T: std::str::FromStr>(text: &str) -> Option<T> {
 
 /// Reads a date that a person typed as a limit: everything that [`parse`] reads,
 /// `today`, `yesterday`, and how long ago it was in days, weeks, months or years:
-/// `7d`, `2w`, `3m`, `1y`. Days begin at midnight UTC. The error names the text.
+/// `7d`, `2w`, `3m`, `1y`. A date begins at midnight UTC, like the dates that notes carry.
+/// `today` and ages mean days of the zone that [`use_zone`] sets. They begin at its
+/// midnight or at that of UTC, whichever is earlier, so that a note that carries the date
+/// is not lost. The error names the text.
 pub fn parse_limit(text: &str) -> Result<Timestamp> {
     let found = parse(text).or_else(|| relative(text, now()));
     found.ok_or_else(|| Error::BadDate {
@@ -99,7 +102,8 @@ pub fn parse_limit(text: &str) -> Result<Timestamp> {
 }
 
 /// Reads a date that a person typed and returns its last second: the end of the day,
-/// the month or the year. A moment is itself. The error names the text.
+/// the month or the year. A moment is itself. A day of the zone that [`use_zone`] sets
+/// ends there or in UTC, whichever is later. The error names the text.
 pub fn parse_end(text: &str) -> Result<Timestamp> {
     let start = parse_limit(text)?;
     let text = text.trim();

@@ -106,7 +106,7 @@ impl Version {
     }
 
     /// Reports whether an entry with this indexed version has certainly changed,
-    /// given its version `now`. An unknown version is no evidence of a change.
+    /// given its version `now`. An unknown version is not evidence of a change.
     pub fn differs_from(self, now: Self) -> bool {
         self.is_known() && now.is_known() && self != now
     }

@@ -1,4 +1,4 @@
-//! What links point to: the names of a document, and which document a link means.
+//! Link targets: the names of a document, and the document that a link means.
 //!
 //! A link keeps its target as written. Which document that is can change with every
 //! document that comes, goes or gets another name, so it is resolved when a search

@@ -115,7 +115,7 @@ fn a_wiki_link_names_a_file_or_a_title() {
     wiki("checklist#Monday", Some("sub/Weekly review.md"));
     wiki("v1.2 notes", Some("v1.2 notes.md"));
     wiki("v1", None);
-    // A path is no title.
+    // A path is not a title.
     assert_resolves("gtd%20methodology", false, "x.md", &notes, None);
 }
 

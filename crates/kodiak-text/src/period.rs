@@ -7,7 +7,7 @@ use crate::calendar::Date;
 use crate::document::Timestamp;
 use crate::text::{fold_into, words};
 
-/// The number of days after which a moment outside of a period is a stranger to it,
+/// The number of days after which a moment outside a period is a stranger to it,
 /// as the scale of an exponential decay. People tell what happened within days.
 const DECAY_DAYS: f64 = 7.0;
 
@@ -161,7 +161,7 @@ pub fn asks_when(query: &str) -> bool {
     }
 }
 
-/// Returns the period named by the words from `at` on.
+/// Returns the period that the words starting at `at` name.
 fn named_at(words: &[&str], at: usize, today: Date) -> Option<Period> {
     let word = words[at];
     let before = at.checked_sub(1).map(|before| words[before]);

@@ -68,7 +68,7 @@ fn a_moment_is_near_by_days() {
         let expected = (-days / DECAY_DAYS).exp();
         assert!((may.nearness(at(moment)) - expected).abs() < 1e-9);
     }
-    // The turn of the year is no border.
+    // The turn of the year is not a border.
     let new_year = Period::named_in("1 January", NOW).unwrap();
     assert!(new_year.nearness(at("2022-12-31")) > 0.8);
     let year = Period::named_in("in 2019", NOW).unwrap();

@@ -1,4 +1,4 @@
-//! What keeps two texts that read alike from saying the same.
+//! Decides whether two texts that read alike say the same.
 //!
 //! Every comparison of statements asks here: a search that collapses copies, a memory
 //! that is known already, lessons that several sessions teach. Each decides

@@ -2,8 +2,8 @@
 //!
 //! Owns a file of hashes, one to a line. A hash says which document or thread was
 //! forgotten and nothing of what it said. The file is data, not index: it survives
-//! a rebuild and a deleted index. Whoever reads a source asks here before anything
-//! of a document is stored.
+//! a rebuild and a deleted index. A store that is shared keeps the hashes itself. Every sync
+//! asks here before anything of a document is stored.
 
 use std::collections::HashSet;
 use std::fs::{self, OpenOptions};

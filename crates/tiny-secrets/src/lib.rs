@@ -1,4 +1,4 @@
-//! Makes up secrets, the texts in which they occur, and texts that only look as if
+//! Generates secrets, the texts in which they occur, and texts that only look as if
 //! they had one, for tests and measurements.
 //!
 //! `kinds` has the kinds of secrets and how each is written, `carriers` the texts

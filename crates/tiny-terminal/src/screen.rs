@@ -1,4 +1,4 @@
-//! What a screen shows after some bytes were written to it.
+//! The contents of a screen after some bytes were written to it.
 
 use std::fmt;
 

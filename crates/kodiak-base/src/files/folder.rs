@@ -1,6 +1,6 @@
 //! Folders below a root, held open while something is done in them.
 //!
-//! The system resolves a path anew with every call, so a folder on the way may be
+//! The system resolves a path again with every call, so a folder on the way may be
 //! exchanged for a link between a check and a write. A [`Folder`] is opened without
 //! following a link, and what is done in it is done relative to the open folder: it
 //! stays in that folder, whatever its path leads to by then. Systems other than Unix

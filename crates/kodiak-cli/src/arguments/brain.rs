@@ -11,7 +11,7 @@ Records say what a session did, decided and learned. `kodiak add --sessions FOLD
 a folder of them, and `kodiak add --transcripts` the transcripts of coding agents, which
 `kodiak search` finds.")]
 pub(crate) enum SessionsVerb {
-    /// Ask what was done, decided and learned
+    /// Find what was done, decided and learned
     Ask(Box<BrainArguments>),
     /// Add records from files or standard input
     Add(IngestArguments),
@@ -41,7 +41,7 @@ pub(crate) struct BrainArguments {
     /// List the lessons of all sessions; similar ones are merged
     #[arg(long, conflicts_with_all = ["question", "similar", "quirks"])]
     pub(crate) lessons: bool,
-    /// List what was noticed about models; similar ones are merged
+    /// List observations about models, with similar ones merged
     #[arg(long, conflicts_with_all = ["question", "similar"])]
     pub(crate) quirks: bool,
     /// Sessions farther than this count as unrelated, from 0 to 2 [default: the config's `brain.threshold`, otherwise the model's own]
@@ -68,10 +68,10 @@ pub(crate) struct BrainArguments {
         help_heading = "Where to look"
     )]
     pub(crate) categories: Vec<String>,
-    /// Only sessions that ended like this: success, partial, failed or abandoned
+    /// Only sessions with this outcome: success, partial, failed or abandoned
     #[arg(long, value_name = "OUTCOME", help_heading = "Where to look")]
     pub(crate) outcome: Option<String>,
-    /// Only sessions on or after this date: 2026-01-31, 2026-01, 2026, today, yesterday; or so long ago: 7d, 2w, 3m, 1y
+    /// Only sessions on or after this date: 2026-01-31, 2026-01, 2026, today, yesterday, or an age: 7d, 2w, 3m, 1y
     #[arg(long, value_name = "DATE", help_heading = "Where to look")]
     pub(crate) after: Option<String>,
     /// Only sessions before this date
@@ -101,10 +101,10 @@ pub(crate) struct IngestArguments {
     /// Files with records as JSON; `-` is standard input
     #[arg(value_name = "FILE", default_value = "-")]
     pub(crate) files: Vec<PathBuf>,
-    /// The source to write to [default: sessions, otherwise the first that takes records in]
+    /// The source to write to [default: sessions, otherwise the first that accepts records]
     #[arg(long, value_name = "NAME")]
     pub(crate) source: Option<String>,
-    /// Print what became of the records as JSON
+    /// Print the result for each record as JSON
     #[arg(long)]
     pub(crate) json: bool,
 }

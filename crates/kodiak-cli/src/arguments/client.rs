@@ -20,25 +20,25 @@ Examples:
 With --write, the file is replaced in one step; comments and other entries stay, and
 the file before is kept beside it. A file that cannot be read is left alone.")]
 pub(crate) struct InstallClientArguments {
-    /// The program that will use Kodiak
+    /// The client to configure
     #[arg(value_name = "CLIENT", required_unless_present = "all")]
     pub(crate) client: Option<Client>,
     /// Configure every client found on this machine, with hooks for those that have them
     #[arg(long, conflicts_with_all = ["client", "file"])]
     pub(crate) all: bool,
-    /// Enter the hook that tells the agent what is known about a prompt, too
+    /// Also add the hook that gives the agent relevant memories with each prompt
     #[arg(long)]
     pub(crate) hooks: bool,
-    /// Enter the server into the client's file instead of printing what to enter
+    /// Write to the client's file instead of printing what to add
     #[arg(long)]
     pub(crate) write: bool,
-    /// The file to enter it into [default: the client's own, for all projects]
+    /// The file to change [default: the client's own, for all projects]
     #[arg(long, value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
     /// The name of the server in the client
     #[arg(long, value_name = "NAME", default_value = "kodiak")]
     pub(crate) name: String,
-    /// Options of `kodiak mcp`, with which the client starts it
+    /// Options for `kodiak mcp` when the client starts it
     #[arg(last = true, value_name = "OPTION")]
     pub(crate) options: Vec<String>,
 }
@@ -52,10 +52,10 @@ Examples:
 A file that has not changed since is as it was before, to the byte. Copies of it that were
 made before stay.")]
 pub(crate) struct UninstallClientArguments {
-    /// The program that will no longer use Kodiak
+    /// The client to remove it from
     #[arg(value_name = "CLIENT")]
     pub(crate) client: Client,
-    /// The file that has the server [default: the client's own, for all projects]
+    /// The file to change [default: the client's own, for all projects]
     #[arg(long, value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
     /// The name of the server in the client

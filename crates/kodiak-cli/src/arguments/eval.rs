@@ -17,16 +17,16 @@ pub(crate) struct EvalArguments {
     /// Folders that each are a test set or contain several, and the JSON files of LongMemEval or LoCoMo; with --queries, a folder of notes
     #[arg(value_name = "FOLDER", required = true)]
     pub(crate) folders: Vec<PathBuf>,
-    /// Ask the queries in this file of a folder of notes: lines of a query, a tab and the paths that answer it (can be repeated)
+    /// Run the queries in this file over a folder of notes; each line is a query, a tab and the paths that answer it (can be repeated)
     #[arg(long, value_name = "FILE", conflicts_with_all = ["splits", "compare", "floors", "relevance"])]
     pub(crate) queries: Vec<PathBuf>,
-    /// With --queries: also ask each query of N notes, those that answer it and random others
+    /// With --queries: also run each query over N notes: those that answer it, plus random others
     #[arg(long, value_name = "N,…", value_delimiter = ',', requires = "queries")]
     pub(crate) sizes: Vec<NonZeroUsize>,
     /// With --sizes: choose other random notes
     #[arg(long, value_name = "N", default_value_t = 0, requires = "sizes")]
     pub(crate) seed: u64,
-    /// With --queries: show how many answers would be denied and refused at other lines of probability
+    /// With --queries: show how many answers would be denied and refused at other thresholds
     #[arg(long, requires = "queries")]
     pub(crate) curve: bool,
     /// The search modes to measure [default: all]
@@ -47,7 +47,7 @@ pub(crate) struct EvalArguments {
     /// Also measure with other ranking parameters and compare with the current ones (each --try separately)
     #[arg(long = "try", value_name = "NAME=VALUE,…")]
     pub(crate) tries: Vec<String>,
-    /// Compare models: the figures are those of the first, and each other is compared with it
+    /// Compare models: the figures are for the first one, and each of the others is compared with it
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', conflicts_with_all = ["no_semantic", "relevance", "floors"])]
     pub(crate) models: Vec<String>,
     /// Also measure with a reranker, the one that the config names or this one, and compare

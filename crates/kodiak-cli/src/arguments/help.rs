@@ -1,8 +1,8 @@
 //! The help: the list of commands in groups, and the help of verbs without the options
 //! that every verb accepts.
 //!
-//! The list is made from the command, so that it cannot say anything else than the help of
-//! each verb. The options for every verb would fill most of each page: `kodiak --help` has
+//! The list is generated from the command, so it always matches the help of each verb.
+//! The options for every verb would fill most of each page: `kodiak --help` has
 //! them, and they work everywhere.
 
 use std::fmt::Write;

@@ -13,7 +13,7 @@ Examples:
   kodiak hook --explain why is the staging database empty
   kodiak hook --explain < event.json")]
 pub(crate) struct HookArguments {
-    /// Show what is considered for a prompt, and why it would be told or not
+    /// Show what was considered for a prompt, and why each item would or would not be added
     #[arg(long)]
     pub(crate) explain: bool,
     /// The prompt to explain [default: the event on standard input]

@@ -11,19 +11,19 @@ pub(super) const HEADING: &str = "Over HTTP";
 #[derive(Debug, Args)]
 #[command(next_help_heading = HEADING)]
 pub(crate) struct HttpArguments {
-    /// Let every user of this machine in without a token, for reading
+    /// Allow every user of this machine to read without a token
     #[arg(long, conflicts_with = "allow_write")]
     pub(crate) no_token: bool,
-    /// A name by which clients call the server; repeat for several [default: localhost and its address]
+    /// A host name that clients use to reach the server; repeat for several [default: localhost and its address]
     #[arg(long = "allow-host", value_name = "NAME")]
     pub(crate) hosts: Vec<String>,
-    /// A web page's origin, such as <https://app.example>, that may call; repeat for several [default: its own]
+    /// The origin of web pages that may call the server, such as <https://app.example>; repeat for several [default: its own]
     #[arg(long = "allow-origin", value_name = "ORIGIN", value_parser = origin)]
     pub(crate) origins: Vec<String>,
-    /// The time for one request [default: 30]
+    /// The time limit of a request [default: 30]
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub(crate) request_timeout: Option<u64>,
-    /// The number of requests that may wait for their turn; more are refused [default: 256]
+    /// The maximum number of waiting requests; more are refused [default: 256]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(crate) max_waiting: Option<u32>,
 }

@@ -49,9 +49,9 @@ pub(crate) struct McpArguments {
 /// `kodiak mcp …`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum McpVerb {
-    /// Enter Kodiak into the list of servers of a client, or print what to enter
+    /// Add Kodiak to the configuration of a client, or print what to add
     Install(InstallClientArguments),
-    /// Take Kodiak out of the files of a client
+    /// Remove Kodiak from the configuration of a client
     Uninstall(UninstallClientArguments),
 }
 

@@ -14,14 +14,14 @@ Examples:
 pub(crate) enum MemoryVerb {
     /// List memories and articles, the latest first, or what is in the trash
     List(ListMemoriesArguments),
-    /// Put a memory or an article back from the trash; nothing is overwritten
+    /// Restore a memory or an article from the trash without overwriting anything
     Restore(RestoreMemoryArguments),
 }
 
 /// `kodiak memory list`.
 #[derive(Debug, Args)]
 pub(crate) struct ListMemoriesArguments {
-    /// List what was forgotten and can be restored
+    /// List forgotten memories, which can be restored
     #[arg(long)]
     pub(crate) trash: bool,
     /// Only of this project: its folder, or the folder's name; repeat to include several

@@ -30,7 +30,7 @@ pub(crate) struct DescribeArguments {
     /// One sentence that a timeline shows instead of the beginning of the text
     #[arg(long, value_name = "TEXT")]
     pub(crate) summary: Option<String>,
-    /// What this corrects or replaces, which then ranks below it; repeat to name several
+    /// A memory that this one corrects or replaces, and then outranks; repeat to name several
     #[arg(long, value_name = "ID")]
     pub(crate) supersedes: Vec<String>,
     /// Another field of its frontmatter; repeat to add several
@@ -39,13 +39,13 @@ pub(crate) struct DescribeArguments {
     /// When it was learned, if not now: 2026-01-31, or 2026-01-31T09:00:00Z
     #[arg(long = "at", value_name = "DATE")]
     pub(crate) created_at: Option<String>,
-    /// Its id, which will also be the name of its file [default: made from the time]
+    /// Its id, also used as its file name [default: derived from the time]
     #[arg(long, value_name = "ID")]
     pub(crate) id: Option<String>,
     /// Never remove it because of its age
     #[arg(long)]
     pub(crate) protect: bool,
-    /// Store it though something similar is known; an identical text is never stored twice
+    /// Store it even if something similar is known; an identical text is never stored twice
     #[arg(long)]
     pub(crate) force: bool,
     /// The source to write to [default: memory, or article]
@@ -59,10 +59,10 @@ pub(crate) struct DescribeArguments {
 /// Where a text is from.
 #[derive(Debug, Args)]
 pub(crate) struct OriginArguments {
-    /// Where it is from: an address, a path, a title; keeps it as an article
+    /// Where it comes from: an address, a path or a title; stores it as an article
     #[arg(long, value_name = "REFERENCE")]
     pub(crate) source_ref: Option<String>,
-    /// What it was made from, such as web, pdf or book; keeps it as an article
+    /// The kind of its source, such as web, pdf or book; stores it as an article
     #[arg(long, value_name = "TYPE")]
     pub(crate) source_type: Option<String>,
 }
@@ -94,7 +94,7 @@ pub(crate) struct RememberArguments {
     /// The file that holds the text
     #[arg(long, value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
-    /// Its title [default: none; of an article, the first heading or the name of the file]
+    /// Its title [default: none; for an article, its first heading or file name]
     #[arg(long, value_name = "TITLE")]
     pub(crate) title: Option<String>,
     #[command(flatten)]
@@ -106,7 +106,7 @@ pub(crate) struct RememberArguments {
 /// `kodiak article`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ArticleVerb {
-    /// Save a longer text with a reference to where it is from
+    /// Save a longer text with a reference to its source
     Save(Box<SaveArticleArguments>),
 }
 
@@ -151,7 +151,7 @@ pub(crate) struct ChooseArguments {
     /// Only of this project: its folder, or the folder's name; repeat to include several
     #[arg(long = "project", value_name = "PROJECT")]
     pub(crate) projects: Vec<String>,
-    /// Only on or after this date: 2026-01-31, 2026-01, 2026, today, yesterday; or so long ago: 7d, 2w, 3m, 1y
+    /// Only on or after this date: 2026-01-31, 2026-01, 2026, today, yesterday, or an age: 7d, 2w, 3m, 1y
     #[arg(long, value_name = "DATE")]
     pub(crate) after: Option<String>,
     /// Only before this date; with --after, in between
@@ -170,10 +170,10 @@ pub(crate) struct TimelineArguments {
     /// Also list the turns of sessions with coding agents; `--kind turn` lists only these
     #[arg(long)]
     pub(crate) turns: bool,
-    /// List what was written before and after this one
+    /// List the entries before and after this one
     #[arg(long, value_name = "ID", conflicts_with_all = ["after", "before", "limit"])]
     pub(crate) around: Option<String>,
-    /// How many before and after it
+    /// The number of entries before and after it
     #[arg(
         short = 'C',
         long,
@@ -219,7 +219,7 @@ pub(crate) struct RecallArguments {
     pub(crate) no_refresh: bool,
     #[command(flatten)]
     pub(crate) chosen: ChooseArguments,
-    /// What was known at the end of this date: ignore what was written or corrected later
+    /// Search as of the end of this date: ignore anything written or corrected later
     #[arg(long, value_name = "DATE", help_heading = "Where to look")]
     pub(crate) as_of: Option<String>,
     #[command(flatten)]
@@ -235,16 +235,16 @@ Examples:
   kodiak forget --purge a1b2c3            erased, also from the index and the trash
   kodiak forget --purge --session s-17    everything from a session")]
 pub(crate) struct ForgetArguments {
-    /// The memories: an id means every file that has it, a path in the folder means one file; other words are searched for
+    /// The memories to forget, by id (every file that has it) or path (one file); Kodiak searches for any other words
     #[arg(value_name = "ID", required_unless_present_any = ["session", "project"])]
     pub(crate) ids: Vec<String>,
     /// Erase them for good, instead of moving them to the trash
     #[arg(long)]
     pub(crate) purge: bool,
-    /// If words that are no name match a single memory, forget it without asking
+    /// If a search for the words finds a single memory, forget it without asking
     #[arg(long)]
     pub(crate) yes: bool,
-    /// Everything from this session
+    /// Forget everything from this session
     #[arg(
         long,
         value_name = "SESSION",
@@ -252,7 +252,7 @@ pub(crate) struct ForgetArguments {
         conflicts_with = "ids"
     )]
     pub(crate) session: Option<String>,
-    /// All memories and sessions of this project: its folder, or the folder's name
+    /// Forget all memories and sessions of this project: its folder, or the folder's name
     #[arg(
         long,
         value_name = "PROJECT",

@@ -15,7 +15,7 @@ pub(crate) enum ModelVerb {
     List(JsonArguments),
     /// Choose the model to embed notes with
     Use(UseArguments),
-    /// Embed two sentences with a model, and show how long it takes and what comes of it
+    /// Embed two sentences with a model, and show the time and the result
     Test(TestArguments),
     /// Delete a model's files
     Remove(RemoveModelArguments),
@@ -43,7 +43,7 @@ pub(crate) struct InstallArguments {
 /// `kodiak model use`.
 #[derive(Debug, Args)]
 pub(crate) struct UseArguments {
-    /// The model's name, as `kodiak model list` prints it, or `none` for lexical search only
+    /// The model's name, as `kodiak model list` prints it, or `none` to search by words only
     #[arg(value_name = "NAME")]
     pub(crate) name: String,
 }

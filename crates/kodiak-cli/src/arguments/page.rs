@@ -20,9 +20,9 @@ pub(crate) enum PageVerb {
     New(NewPageArguments),
     /// Change a page in the editor, or replace or extend its text
     Edit(EditArguments),
-    /// Give a page another title and name its file after it
+    /// Rename a page and its file
     Rename(RenamePageArguments),
-    /// List the pages, those changed last first, or what is in the trash
+    /// List pages, most recently changed first, or the trash
     List(ListPagesArguments),
     /// Move pages to the trash
     Delete(DeleteArguments),
@@ -60,7 +60,7 @@ pub(crate) struct NewPageArguments {
     /// The source to write to, or `bear` [default: pages, otherwise the first that is writable]
     #[arg(long, value_name = "NAME")]
     pub(crate) source: Option<String>,
-    /// Write it though there is a page with this title; not in Bear
+    /// Write it even if a page with this title exists; not in Bear
     #[arg(long)]
     pub(crate) again: bool,
     /// The folder inside the source; not in Bear
@@ -124,7 +124,7 @@ pub(crate) struct ListPagesArguments {
     /// The maximum number of pages
     #[arg(short = 'n', long = "limit", value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) limit: u32,
-    /// List the deleted pages, the last deleted first
+    /// List deleted pages, most recently deleted first
     #[arg(long)]
     pub(crate) trash: bool,
     /// Print JSON

@@ -13,7 +13,7 @@ Examples:
 Enter opens the note in the editor that VISUAL or EDITOR names, else in vi. F1 lists
 the keys.")]
 pub(crate) struct PickArguments {
-    /// The words to begin with; several words need no quotes
+    /// The query to start with; several words need no quotes
     #[arg(value_name = "QUERY")]
     pub(crate) query: Vec<String>,
     /// Only notes from this source; repeat to include several

@@ -16,13 +16,13 @@ pub(crate) struct PrintArguments {
     /// Print only the files' paths, like --format files
     #[arg(long, conflicts_with_all = ["json", "explain"])]
     files: bool,
-    /// End each entry of the formats line and files with NUL instead of a line break
+    /// With the formats line and files: end each entry with NUL instead of a line break
     #[arg(short = '0', long)]
     pub(crate) null: bool,
-    /// How to order the hits; which ones are shown stays the same
+    /// How to order the hits; does not change which hits are shown
     #[arg(long, value_name = "ORDER", default_value = "score")]
     pub(crate) sort: Sort,
-    /// Show copies of a note as hits of their own instead of beside the best of them
+    /// Show every copy of a note as its own hit, instead of listing copies below the best one
     #[arg(long)]
     pub(crate) all_copies: bool,
     /// Show how each hit was ranked

@@ -31,10 +31,10 @@ pub(crate) struct GetArguments {
         conflicts_with = "line_numbers"
     )]
     pub(crate) context: usize,
-    /// Print the number of each line before it
+    /// Number the lines
     #[arg(short, long)]
     pub(crate) line_numbers: bool,
-    /// Print the text and what is known about the note as JSON
+    /// Print the note as JSON, with its text and metadata
     #[arg(long, conflicts_with = "line_numbers")]
     pub(crate) json: bool,
 }

@@ -1,4 +1,4 @@
-//! One name for one meaning: options that several verbs have agree in how they are written.
+//! Checks that options shared by several verbs are written the same way.
 
 use std::collections::{BTreeMap, BTreeSet};
 

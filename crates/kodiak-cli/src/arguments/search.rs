@@ -32,20 +32,20 @@ pub(crate) struct SearchArguments {
     /// Require every word, not just some of them
     #[arg(long)]
     pub(crate) all: bool,
-    /// Search for the words as typed: correct and complete none, keep phrases whole
+    /// Search for exactly the words typed: no corrections, no completions, phrases kept whole
     #[arg(long)]
     pub(crate) exact: bool,
-    /// Take the last word as unfinished, unless a space follows it: find words that begin with it too
+    /// Treat the last word as unfinished, unless a space follows it: also find words that begin with it
     #[arg(long)]
     pub(crate) as_you_type: bool,
-    /// Leave out hits that are less likely relevant than this, from 0 to 1
+    /// Hide hits with a relevance below this, from 0 to 1
     #[arg(long, value_name = "P", default_value_t = 0.0, hide_default_value = true, value_parser = probability)]
     pub(crate) min_relevance: f64,
     /// Search the index as it is, without looking for changed files
     #[arg(long)]
     pub(crate) no_refresh: bool,
 
-    /// Search this folder, after bringing it up to date; one that belongs to no source is not registered
+    /// Search this folder, bringing its index up to date first; a folder that belongs to no source is not registered
     #[arg(
         long = "in",
         value_name = "FOLDER",
@@ -79,20 +79,20 @@ pub(crate) struct SearchArguments {
         help_heading = "Where to look"
     )]
     pub(crate) projects: Vec<String>,
-    /// Only notes created or last changed on or after this date: 2026-01-31, 2026-01, 2026, today, yesterday; or so long ago: 7d, 2w, 3m, 1y
+    /// Only notes created or last changed on or after this date: 2026-01-31, 2026-01, 2026, today, yesterday, or an age: 7d, 2w, 3m, 1y
     #[arg(long, value_name = "DATE", help_heading = "Where to look")]
     pub(crate) after: Option<String>,
     /// Only notes created or last changed before this date; with --after, in between
     #[arg(long, value_name = "DATE", help_heading = "Where to look")]
     pub(crate) before: Option<String>,
-    /// Only notes written by the end of this date, ranked by what was known then
+    /// Only notes written by the end of this date, ranked as they would have been then
     #[arg(long, value_name = "DATE", help_heading = "Where to look")]
     pub(crate) as_of: Option<String>,
     /// Only notes whose frontmatter has this value in this field; repeat to require several
     #[arg(long = "where", value_name = "FIELD=VALUE", value_parser = field_and_value, help_heading = "Where to look")]
     pub(crate) fields: Vec<(String, String)>,
 
-    /// Have a reranker read the best hits: the model or endpoint that the config names, or this one
+    /// Rerank the best hits with the model or endpoint in the config, or with this one
     #[arg(long, value_name = "MODEL", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     pub(crate) rerank: Option<String>,
     /// Do not rerank, whatever the config says

@@ -1,4 +1,4 @@
-//! The arguments of `kodiak serve`, and what it has in common with `kodiak mcp`.
+//! The arguments of `kodiak serve`, and the options it shares with `kodiak mcp`.
 
 use std::net::SocketAddr;
 
@@ -18,22 +18,22 @@ pub(crate) struct OfferArguments {
         default_value = "default"
     )]
     pub(crate) tools: Vec<String>,
-    /// Offer tools that write, too
+    /// Also offer tools that write
     #[arg(long)]
     pub(crate) allow_write: bool,
-    /// Answer with JSON texts that distinguish success from failure
+    /// Wrap text answers in JSON that says whether the call succeeded
     #[arg(long)]
     pub(crate) jp: bool,
     /// Search without a model: by words only
     #[arg(long)]
     pub(crate) no_semantic: bool,
-    /// Only this source exists for clients; repeat to include several
+    /// Limit clients to this source; repeat to include several
     #[arg(long = "source", value_name = "NAME")]
     pub(crate) sources: Vec<String>,
-    /// Only this project exists for clients, and what they write belongs to it
+    /// Limit clients to this project; what they write belongs to it
     #[arg(long, value_name = "PROJECT")]
     pub(crate) project: Option<String>,
-    /// The most tokens of an answer, unless a call asks for another number [default: 2000]
+    /// The maximum number of tokens of an answer, unless a call sets another [default: 2000]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) max_tokens: Option<u32>,
 }
@@ -49,7 +49,7 @@ Examples:
   kodiak serve 8080 --allow-write
   kodiak serve 0.0.0.0:7700 --allow-host notes.example --source work")]
 pub(crate) struct ServeArguments {
-    /// The address to serve at; a port alone is on this machine
+    /// The address to serve at; a port alone means 127.0.0.1
     #[arg(value_name = "ADDRESS", default_value = "127.0.0.1:7700", value_parser = address)]
     pub(crate) address: SocketAddr,
     #[command(flatten)]

@@ -18,11 +18,11 @@ pub(crate) struct JsonArguments {
 pub(crate) enum ConfigVerb {
     /// Show where the config and the index are, and the settings in effect
     Show(JsonArguments),
-    /// Print the value of a setting that is in effect
+    /// Print the value of a setting in effect
     Get(KeyArguments),
     /// Change a setting in the config file, and keep its comments
     Set(SetArguments),
-    /// Remove a setting from the config file, so that its default is in effect
+    /// Remove a setting from the config file, restoring its default
     Unset(KeyArguments),
 }
 

@@ -31,13 +31,13 @@ pub(crate) struct AddArguments {
     /// Index the files that match this pattern, such as '*.rst', instead of the usual ones; '!drafts/' excludes files
     #[arg(long = "glob", value_name = "PATTERN")]
     pub(crate) globs: Vec<String>,
-    /// Allow Kodiak to write notes to the folder when you ask it to; also for a source that is registered already
+    /// Allow Kodiak to write notes to the folder when you ask it to; also applies to a registered source
     #[arg(long, conflicts_with_all = ["bear", "transcripts"])]
     pub(crate) writable: bool,
-    /// Index for lexical search only: do not embed; for the first source, this is remembered
+    /// Do not embed: search by words only. For the first source, Kodiak saves this choice
     #[arg(long)]
     pub(crate) no_semantic: bool,
-    /// Do not ask before very many files are indexed
+    /// Index a very large number of files without asking
     #[arg(long)]
     pub(crate) yes: bool,
 }
@@ -77,13 +77,13 @@ pub(crate) struct IndexArguments {
     /// With --rebuild: also embed every text again instead of reusing embeddings
     #[arg(long, requires = "rebuild", conflicts_with = "no_semantic")]
     pub(crate) embeddings: bool,
-    /// Remove the notes of a source that has none any more, instead of keeping them in case its drive is missing
+    /// Remove the notes of a source that has become empty, instead of keeping them in case its drive is missing
     #[arg(long)]
     pub(crate) allow_empty: bool,
     /// Keep running and index notes as they change, until Ctrl-C
     #[arg(long)]
     pub(crate) watch: bool,
-    /// Index for lexical search only: do not embed
+    /// Index for search by words only: do not embed
     #[arg(long)]
     pub(crate) no_semantic: bool,
 }
@@ -94,7 +94,7 @@ pub(crate) struct RebuildArguments {
     /// Also embed every text again instead of reusing embeddings
     #[arg(long, conflicts_with = "no_semantic")]
     embeddings: bool,
-    /// Index for lexical search only: do not embed
+    /// Index for search by words only: do not embed
     #[arg(long)]
     no_semantic: bool,
 }

@@ -22,7 +22,7 @@ pub(crate) struct TranscriptArguments {
     /// Keep no copies of transcripts: sessions that the agent deletes are lost
     #[arg(long, requires = "transcripts", hide = WITHOUT_SESSIONS)]
     pub(crate) no_keep: bool,
-    /// Index what the agent thought as well
+    /// Also index the thinking of the agent
     #[arg(long, requires = "transcripts", hide = WITHOUT_SESSIONS)]
     pub(crate) thinking: bool,
 }

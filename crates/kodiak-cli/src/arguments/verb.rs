@@ -26,7 +26,7 @@ pub(crate) enum Verb {
     Get(GetArguments),
     /// Open a note at a line: a file in your editor, a note of Bear in Bear
     Open(OpenArguments),
-    /// Find the notes that are most similar to a note
+    /// Find the notes most similar to a note
     Similar(SimilarArguments),
     /// List what a note links to, what links to it, and what mentions it
     Links(LinksArguments),
@@ -34,15 +34,15 @@ pub(crate) enum Verb {
     Add(AddArguments),
     /// Bring the index up to date with the notes
     Index(IndexArguments),
-    /// Show the sources: what is indexed, what was skipped, and what has changed since
+    /// Show what is indexed, what was skipped, and what has changed since
     #[command(alias = "stats")]
     Status(StatusArguments),
-    /// Keep something that was learned, unless it is known already
+    /// Store something learned, unless it is already known
     Remember(Box<RememberArguments>),
-    /// Find what was learned, in the present project first
+    /// Search memories and sessions, current project first
     Recall(Box<RecallArguments>),
 
-    /// Write, change, delete and restore pages, where Kodiak may write
+    /// Write, edit, delete and restore pages in writable sources
     #[command(subcommand)]
     Page(PageVerb),
     /// List tags, and change them in notes that Kodiak may write to
@@ -52,23 +52,23 @@ pub(crate) enum Verb {
     /// List memories, and restore forgotten ones
     #[command(subcommand)]
     Memory(MemoryVerb),
-    /// List what was learned when, in few words
+    /// List what was learned by date, one line each
     Timeline(TimelineArguments),
     /// Move memories to the trash, or erase them
     Forget(ForgetArguments),
 
-    /// Ask the records of coding sessions, and add records
+    /// Search the records of coding sessions, and add records
     #[cfg(feature = "sessions")]
     #[command(subcommand)]
     Sessions(SessionsVerb),
 
-    /// Serve an agent through the Model Context Protocol, and set up its client
+    /// Serve an agent over the Model Context Protocol, and configure clients
     Mcp(Box<McpArguments>),
-    /// Tell an agent what is known about its prompt: the hook of Claude Code and Codex
+    /// Add relevant memories to a prompt: the hook for Claude Code and Codex
     Hook(HookArguments),
     /// Serve many agents and programs over HTTP
     Serve(Box<ServeArguments>),
-    /// Make, list and revoke the tokens that let programs in over HTTP
+    /// Create, list and revoke the tokens of programs that use the HTTP server
     #[command(subcommand)]
     Token(TokenVerb),
 
@@ -86,7 +86,7 @@ pub(crate) enum Verb {
     Completions(CompletionsArguments),
     /// Measure search quality and speed on test sets in the BEIR layout
     Eval(EvalArguments),
-    /// Print this list, or the help of a command
+    /// Print this list, or help for a command
     Help(HelpArguments),
 
     /// List the values that a shell completes

@@ -1,4 +1,4 @@
-//! Tells the words of a query from options: `kodiak search sqlite -wal` excludes a
+//! Separates the words of a query from options: `kodiak search sqlite -wal` excludes a
 //! word, although it looks like an option.
 //!
 //! A word with one dash is an option only if it is exactly one, alone or with its

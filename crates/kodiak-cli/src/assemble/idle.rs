@@ -1,5 +1,4 @@
-//! What is in memory only while it is used: a reranker, and how the memory of models
-//! is given back.
+//! Frees the reranker and the memory of models when they are idle.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -7,8 +6,8 @@ use std::time::{Duration, Instant};
 use kodiak::Stop;
 use kodiak::rerank::{RerankError, Reranker};
 
-/// A reranker that is made at its first use, dropped when nobody has used it for
-/// long, and made again.
+/// A reranker that is made at its first use, dropped after it was not used for a
+/// while, and made again when it is needed.
 pub(super) struct Idle<M> {
     name: String,
     make: M,
@@ -17,8 +16,8 @@ pub(super) struct Idle<M> {
 }
 
 impl<M: Fn() -> Arc<dyn Reranker> + Send + Sync + 'static> Idle<M> {
-    /// Returns a reranker that `make` makes. A thread drops it, as long as somebody
-    /// has what this returns.
+    /// Returns a reranker that `make` makes. A thread drops it when it is idle, and ends
+    /// when the returned one is dropped.
     pub(super) fn reranker(name: String, idle: Duration, make: M) -> Arc<dyn Reranker> {
         let reranker = Arc::new(Self {
             name,
@@ -42,8 +41,8 @@ impl<M: Fn() -> Arc<dyn Reranker> + Send + Sync + 'static> Idle<M> {
         Arc::clone(reranker)
     }
 
-    /// Drops the one that is there if nobody has used it for so long. Returns whether
-    /// it did.
+    /// Drops the one that is there if it was not used for this long. Returns whether it
+    /// was dropped.
     fn drop_idle(&self, idle: Duration) -> bool {
         let mut made = self.made();
         let Some((reranker, last)) = &mut *made else {

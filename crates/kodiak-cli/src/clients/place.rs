@@ -1,4 +1,4 @@
-//! Where each client keeps its list of servers, by operating system.
+//! The path of each client's list of servers, by operating system.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

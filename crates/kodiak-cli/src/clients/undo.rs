@@ -1,8 +1,7 @@
-//! Takes out of a client's file what was entered.
+//! Removes Kodiak from a client's file.
 //!
-//! If the file is what entering makes of a copy that was kept, that copy takes its place,
-//! so that it is as it was to the byte. Otherwise something else has changed since, and
-//! only what was entered is taken out.
+//! If the file equals a backup plus the entry, the backup is restored byte for byte.
+//! Otherwise something else has changed since, and only the entry is removed.
 
 use super::{Client, Entry, hooks, json, toml};
 

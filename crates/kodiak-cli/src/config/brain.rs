@@ -6,8 +6,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct BrainSettings {
-    /// The distance from which on a session counts as unrelated, instead of the
-    /// model's own limit.
+    /// Sessions farther than this count as unrelated, instead of the model's own limit.
     #[serde(
         alias = "semantic_search_threshold",
         skip_serializing_if = "Option::is_none"

@@ -28,7 +28,7 @@ pub(crate) struct ModelSettings {
     /// Its name, as people see it, or [`NO_MODEL`]. A provider's name stands before
     /// that of its model.
     pub(crate) name: String,
-    /// Whether somebody named it, rather than nobody another.
+    /// Whether the user named it, rather than taking the default.
     pub(crate) is_named: bool,
     /// The number of dimensions that vectors are cut to.
     pub(crate) dimensions: Option<usize>,
@@ -62,7 +62,7 @@ pub(crate) enum Key {
 }
 
 impl ModelSettings {
-    /// Returns the settings of a model that nobody named.
+    /// Returns the settings of the default model.
     pub(crate) fn usual(name: &str) -> Self {
         Self {
             name: name.to_owned(),

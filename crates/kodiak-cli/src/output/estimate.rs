@@ -1,4 +1,4 @@
-//! Estimates the time that is left of a long work.
+//! Estimates the remaining time of a long task.
 //!
 //! The rate of the whole run says most: it does not swing. The rate of the last minute
 //! has a share in it, so that the estimate follows a machine that becomes slower or

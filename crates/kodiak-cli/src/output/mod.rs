@@ -240,7 +240,7 @@ impl Output {
         }
     }
 
-    /// Prints what went wrong while the work goes on.
+    /// Prints what went wrong while the work continues.
     pub(crate) fn warning(&self, text: &str) {
         self.labelled(WARNING, "warning", text);
     }

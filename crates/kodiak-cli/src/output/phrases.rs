@@ -1,4 +1,4 @@
-//! Words numbers, sizes and times for people.
+//! Formats numbers, sizes and times for people.
 
 use std::time::Duration;
 

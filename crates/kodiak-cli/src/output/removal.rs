@@ -30,7 +30,7 @@ impl Removal {
         Self(bar)
     }
 
-    /// Starts to show that the index is written anew.
+    /// Starts to show that the index is rewritten.
     pub(crate) fn compacting(output: &Output) -> Self {
         let bar = bar(output, "{spinner} giving back the space");
         if let Some(bar) = &bar {

@@ -1,6 +1,6 @@
 //! `kodiak forget`: moves memories to the trash, or erases them.
 //!
-//! [`query`] finds the memories that words mean which are no name.
+//! [`query`] finds the memories that words other than a name mean.
 
 mod query;
 

@@ -1,6 +1,6 @@
-//! `kodiak hook`: tells an agent what is known about a prompt, if that is sure.
+//! `kodiak hook`: adds relevant memories to an agent's prompt, if it is confident.
 //!
-//! Whatever goes wrong, the prompt goes on: the verb prints nothing then and succeeds,
+//! If anything goes wrong, the prompt is not blocked: the verb prints nothing and succeeds,
 //! and the log has a line about it. The work is done on a thread of its own, which is
 //! left behind if it takes too long.
 
@@ -191,7 +191,8 @@ fn consider(
     Ok(hook.consider(event, told)?)
 }
 
-/// Returns what is searched: also the folders of notes in the project's folder.
+/// Returns what is searched: also the notes that lie in the project's folder, whether
+/// that folder is around theirs or in it.
 fn options(config: &Config, cwd: Option<&Path>) -> HookOptions {
     let mut sources = config.hook.sources.clone();
     if let Some(cwd) = cwd.filter(|cwd| cwd.is_absolute()) {

@@ -193,7 +193,7 @@ fn rebuild(
 }
 
 /// Syncs sources as they change, until the process is stopped. Follows changes
-/// of the config, so that sources may be added and removed meanwhile.
+/// of the config, so that sources may be added and removed while it runs.
 fn watch(
     context: &Context<'_>,
     mut config: Config,

@@ -1,4 +1,5 @@
-//! `kodiak recall`: finds what was learned, that of the present project first.
+//! `kodiak recall`: searches memories and sessions, those of the current
+//! project first.
 
 use kodiak::Error;
 use kodiak::access::Guard;

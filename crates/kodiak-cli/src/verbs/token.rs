@@ -133,7 +133,7 @@ fn expiry(text: &str, now: Timestamp) -> anyhow::Result<Timestamp> {
     let read = kodiak::date::parse_limit(text)?;
     let is_date = kodiak::date::parse(text).is_some();
     let at = if is_date { read } else { now + (now - read) };
-    // Yesterday is as long ago as tomorrow is ahead, but nobody means that.
+    // "yesterday" would be read as tomorrow.
     let is_time = is_date
         || text
             .trim_start()

@@ -1,4 +1,4 @@
-//! What `kodiak get` adds for a turn of a session: the turns around it, and how the
+//! The lines that `kodiak get` adds to a turn of a session: the turns around it, and how the
 //! session is resumed.
 
 use std::fmt::Write;

@@ -1,4 +1,5 @@
-//! Completion of values in real shells. A shell that is not installed is skipped.
+//! Completion of values in real shells. A shell that is not installed is skipped, except
+//! where `CI` is set.
 
 #![cfg(unix)]
 

@@ -1,4 +1,4 @@
-//! How much is embedded, and what is said where that is not all: without
+//! Embedding coverage, and the messages about it: without
 //! vectors, without the model that made them, without a model to be had.
 
 use insta::assert_snapshot;

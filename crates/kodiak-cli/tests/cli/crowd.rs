@@ -50,7 +50,7 @@ fn ten_processes_share_one_index() {
             assert!(!told.contains(word), "{about}");
         }
     }
-    // Nothing is lost, whoever came first.
+    // Nothing is lost, in whichever order they came.
     desk.ok(&["index"]);
     let run: Run = desk.ok(&["doctor"]);
     assert!(run.stdout.contains("contains 180 notes"), "{run}");

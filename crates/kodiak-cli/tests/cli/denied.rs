@@ -1,6 +1,6 @@
 //! Folders that cannot be written to, and a disk without room: errors name the place,
 //! and nothing is lost. These hold for the superuser as well: the program then runs as
-//! somebody else, or under a limit on the size of files, which holds for everyone.
+//! another user, or under a limit on the size of files, which holds for every user.
 
 #![cfg(unix)]
 
@@ -12,7 +12,7 @@ use std::process::{Command, Stdio};
 
 use crate::desk::{Desk, Run};
 
-/// Somebody without rights.
+/// A user without rights.
 const NOBODY: u32 = 65534;
 
 /// The largest size of a file in blocks of 512 bytes: none at all, or less than an index
@@ -49,10 +49,10 @@ fn limited(desk: &Desk, blocks: u32, arguments: &[&str], input: Option<&Path>) -
     desk.finish(&mut command)
 }
 
-/// Runs the program as somebody for whom permissions count.
+/// Runs the program as a user for whom permissions count.
 fn unprivileged(desk: &Desk, arguments: &[&str]) -> Run {
     let root = desk.path("");
-    // What is inside of a folder of the superuser cannot be started.
+    // What is inside a folder of the superuser cannot be started.
     let program = desk.path("kodiak-of-nobody");
     if fs::metadata(&root).unwrap().uid() != 0 && !program.exists() {
         return desk.run(arguments);
@@ -66,7 +66,7 @@ fn unprivileged(desk: &Desk, arguments: &[&str]) -> Run {
     desk.finish(command.uid(NOBODY).gid(NOBODY))
 }
 
-/// Gives a folder with all that is in it to somebody else, except one file.
+/// Gives a folder with all that is in it to another user, except one file.
 fn give_away(folder: &Path, except: &Path) {
     chown(folder, Some(NOBODY), Some(NOBODY)).unwrap();
     for entry in fs::read_dir(folder).unwrap() {

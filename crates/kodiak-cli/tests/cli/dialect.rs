@@ -134,7 +134,7 @@ fn help(desk: &Desk, command: &[&str], pages: &mut Vec<(String, String)>) {
         .lines()
         .skip_while(|line| *line != "Commands:")
         .take_while(|line| *line != "Options:")
-        // A description that goes on in the next line is indented further.
+        // A description that continues in the next line is indented further.
         .filter(|line| line.starts_with("  ") && !line.starts_with("   "))
         .filter_map(|line| line.split_whitespace().next())
         .filter(|name| *name != "help");

@@ -299,7 +299,7 @@ fn with_a_model_every_way_of_searching_is_measured() {
     let stars: Vec<&str> = stars.collect();
     assert_eq!(stars.len(), 1, "{run}");
     assert!(stars[0].contains("auto      convex"), "{run}");
-    // The model that is measured with is no model to be listed.
+    // The model that is measured with is not a model to be listed.
     let listed = desk.ok(&["model", "list"]).stdout;
     assert!(!listed.contains("eval"), "{listed}");
     // Without the model, its ways of searching are left out.

@@ -1,4 +1,4 @@
-//! What the program says of itself: true, and with a step that helps.
+//! Messages of the program are true and name a step that helps.
 
 use std::fs;
 

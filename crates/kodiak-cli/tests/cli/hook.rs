@@ -293,7 +293,7 @@ fn a_missing_or_damaged_index_is_only_logged() {
         );
         assert_eq!(desk.index().exists(), name == "damaged");
     }
-    // A config that cannot be read is no reason either.
+    // A config that cannot be read is not a reason either.
     desk.write("config/kodiak/config.toml", "not [valid");
     assert_eq!(told(&hook(&desk, &prompt)), None);
     assert!(

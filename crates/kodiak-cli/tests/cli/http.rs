@@ -328,7 +328,7 @@ fn who_may_listen_where() {
 fn a_server_that_is_told_to_end_ends() {
     let desk = Desk::indexed();
     let served = Served::start(&desk, &["--no-token"]);
-    // A connection that nobody uses does not hold it.
+    // An idle connection does not hold it.
     let _idle = TcpStream::connect(&served.address).unwrap();
     assert_eq!(served.end(), Some(0));
 }

@@ -56,7 +56,7 @@ fn a_model_that_is_named_comes_from_the_hub() {
         .unwrap();
     assert!(row.contains(" installed "), "{listed}");
     assert_eq!(hub.seen().len(), 2);
-    // Once it is here, nobody is asked.
+    // Once it is installed, no request is made.
     desk.ok(&["model", "install", NAME, "--offline"]);
     assert_eq!(
         desk.finish(&mut command(&desk, &hub, &["model", "install", NAME]))

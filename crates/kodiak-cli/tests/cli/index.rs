@@ -204,7 +204,7 @@ fn one_writer_at_a_time_and_readers_never_wait() {
     desk.write("other/a.md", "x");
     assert_eq!(desk.found(&["x", "--in", "other"]), ["a.md"]);
     desk.ok(&["status"]);
-    // Whoever has to write waits, and says whom for.
+    // A writer waits, and names the one it waits for.
     let mut waiting = desk.command(&["index"]);
     let mut waiting = waiting.stderr(Stdio::piped()).spawn().unwrap();
     let mut said = BufReader::new(waiting.stderr.take().unwrap()).lines();

@@ -1,4 +1,4 @@
-//! What the README of `examples/judged` promises about its queries by meaning.
+//! The promises of the README of `examples/judged` about its queries by meaning.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -1,5 +1,5 @@
 //! A process that is killed at any point loses nothing that was there before,
-//! and whoever reads meanwhile never notices.
+//! and readers at the same time never notice.
 
 use std::fmt::Write;
 use std::fs;

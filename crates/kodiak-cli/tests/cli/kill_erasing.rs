@@ -117,7 +117,7 @@ fn a_killed_purge_is_finished_by_the_next_command() {
             Vec::<String>::new(),
             "{round}: {arguments:?}"
         );
-        // Asking once more is no error.
+        // Asking once more is not an error.
         if round.is_multiple_of(4) && arguments.len() == 3 {
             desk.ok(&arguments);
         }

@@ -1,4 +1,4 @@
-//! No file of code is longer than somebody reads in one go.
+//! No file of code is too long to be read in one go.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -169,7 +169,7 @@ fn words_that_are_no_name_ask_which_memory_is_meant() {
     error: there is no note 'no such words'
     hint: run `kodiak search` to find notes and their ids
     ");
-    // A name that leads somewhere is no query.
+    // A name that leads somewhere is not a query.
     assert_eq!(
         desk.run(&["forget", "limits", "listens", "--yes"]).code,
         Some(2)

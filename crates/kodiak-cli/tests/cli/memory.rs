@@ -219,7 +219,7 @@ fn the_folder_can_be_chosen_and_its_files_are_found() {
             .len(),
         3
     );
-    // An edit by somebody else is picked up, and so is another name.
+    // An edit by another program is picked up, and so is another name.
     fs::rename(desk.path("mine/otter.md"), desk.path("mine/Otters.md")).unwrap();
     desk.write("mine/a.md", "---\nid: walrus\n---\nWalruses dive.\n");
     assert_eq!(desk.found(&["otters"]), ["otter"]);

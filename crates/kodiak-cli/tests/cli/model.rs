@@ -96,7 +96,7 @@ fn a_model_of_ones_own() {
             "-",
         ]
     );
-    // Of a model that nobody here has run, no number is guessed.
+    // No number is guessed for a model that was not run here.
     let unknown = cells(&listed, "embeddinggemma-300m");
     assert_eq!(unknown[1..6], ["not installed", "-", "-", "768", "-"]);
     assert_snapshot!(desk.run(&["model", "use", "tiny"]), @"
@@ -375,7 +375,7 @@ fn an_index_stays_with_its_model_until_somebody_names_another() {
     desk.install_tiny();
     desk.write("notes/ramen.md", "ramen broth");
     desk.ok(&["add", "notes", "--model", "tiny"]);
-    // Nobody names a model now, and the best of the others is not asked for.
+    // No model is named, and the best of the others is not asked for.
     desk.write("notes/bread.md", "sourdough bread");
     let run = desk.ok(&["index"]);
     assert!(!run.stderr.contains("minilm"), "{run}");

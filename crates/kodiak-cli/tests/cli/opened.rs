@@ -1,4 +1,4 @@
-//! What was opened: who records it, who sees it, and how it is forgotten.
+//! The history of opened notes: who records it, who sees it, and how it is forgotten.
 
 #![cfg(unix)]
 

@@ -288,7 +288,7 @@ fn an_empty_folder_can_be_added_for_writing() {
     error: the text begins like frontmatter
     hint: leave the frontmatter out: the page keeps its own
     ");
-    // What somebody else has just written is found too.
+    // What another program has just written is found too.
     desk.write("empty/other.md", "#x\n");
     desk.ok(&["page", "delete", "other"]);
     assert!(!desk.path("empty/other.md").exists());

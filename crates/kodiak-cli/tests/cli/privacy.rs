@@ -1,4 +1,5 @@
-//! What the program keeps is for its owner alone, and what people named is theirs.
+//! Files of the program are readable by their owner alone; folders that users name keep
+//! their permissions.
 
 #![cfg(unix)]
 

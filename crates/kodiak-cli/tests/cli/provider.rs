@@ -237,7 +237,7 @@ fn the_index_never_fails_and_the_next_run_catches_up() {
             );
         }
         let run = if matches!(name, "timeout" | "no connection") {
-            // These are retried for a while; words can be searched meanwhile.
+            // These are retried for a while; words can be searched during that time.
             desk.ok(&["add", "notes", "--model", "none"])
         } else {
             let run = add(&desk);

@@ -1,4 +1,4 @@
-//! What the model that people get makes of the example notes. It is too large
+//! The default model over the example notes. It is too large
 //! for the repository: see [`Desk::with_real_model`].
 
 use serde_json::{Value, json};

@@ -93,7 +93,7 @@ fn a_search_can_be_told_not_to_look() {
 fn an_index_that_cannot_be_written_still_answers() {
     let desk = desk();
     desk.ok(&["search", "ramen"]);
-    // Whoever runs the tests may be allowed to write anywhere, but nobody can
+    // The user who runs the tests may write anywhere, but no user can
     // create a file where a folder is.
     let lock = desk.path("data/kodiak/index.db.lock");
     let _ = fs::remove_file(&lock);

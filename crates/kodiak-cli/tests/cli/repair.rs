@@ -1,4 +1,4 @@
-//! What the doctor looks at besides the index file: the model, and the embeddings.
+//! Checks of the doctor beyond the index file: the model, and the embeddings.
 
 use std::fs;
 use std::path::PathBuf;

@@ -71,7 +71,7 @@ fn a_server_reranks_where_the_config_asks_for_it() {
     let asked = json!({"query": "noodles ramen dinner"});
     let plain = served.post("/api/search", "", &asked).json();
     assert!(plain["retrievers"].get("reranker").is_none(), "{plain}");
-    // The server notices that somebody asks for it now.
+    // The server notices that the config asks for it.
     desk.configure("rerank", "cross");
     let reranked = served.post("/api/search", "", &asked).json();
     assert_eq!(reranked["retrievers"]["reranker"], "cross", "{reranked}");
@@ -158,7 +158,7 @@ fn an_endpoint_reranks_and_its_key_stays_secret() {
     assert_eq!(seen[0].header("authorization"), Some("Bearer very-secret"));
     let shown = desk.ok(&["config", "show"]);
     assert!(!shown.stdout.contains("very-secret"), "{shown}");
-    // Offline, nobody is asked, and the answer says so.
+    // Offline, no request is made, and the answer says so.
     let offline = answer(&desk, &["--offline"]);
     let codes = offline["notice_codes"].as_array().unwrap();
     assert!(codes.contains(&Value::from("not-reranked")), "{offline}");

@@ -441,7 +441,7 @@ fn a_pager_shows_all_hits_in_full() {
     let shown = desk.show(SMALL, command.env("KODIAK_PAGER", "/usr/bin/wc -l"));
     let lines: usize = shown.text().trim().parse().unwrap();
     assert!(lines > 40, "{shown}");
-    // The config may ask for it, and a missing pager is no error.
+    // The config may ask for it, and a missing pager is not an error.
     desk.configure("pager", true);
     let mut command = desk.command(&query[..2]);
     let shown = desk.show(SMALL, command.env("PAGER", "/missing/pager"));

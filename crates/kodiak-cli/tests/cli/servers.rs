@@ -12,7 +12,7 @@ use crate::desk::Desk;
 const PATIENCE: Duration = Duration::from_mins(2);
 /// The number of servers that are started at once.
 const SERVERS: usize = 16;
-/// The number of memories that are written meanwhile.
+/// The number of memories that are written at the same time.
 const MEMORIES: usize = 6;
 
 /// Starts a server, searches until something is indexed, and hands the server over.

@@ -96,7 +96,7 @@ fn records_from_standard_input_are_stored_indexed_and_embedded() {
        Lessons:
        - Review the inbox weekly
     ");
-    // The same again is no news; another content of the same version is refused.
+    // The same again is not news; another content of the same version is refused.
     assert_snapshot!(piped(&desk, &["ingest"], &lines()), @"
     exit: 0
     --- stdout

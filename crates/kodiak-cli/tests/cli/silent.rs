@@ -42,7 +42,7 @@ fn a_client_that_never_reads_costs_little_memory() {
     let counted = Arc::clone(&written);
     let writing = std::thread::spawn(move || {
         for id in 0..MOST {
-            // Every third is no message, which is answered, too.
+            // Every third is not a message, which is answered, too.
             let line = match id % 3 {
                 0 => json!({"jsonrpc": "2.0", "id": id, "method": "tools/list"}).to_string(),
                 1 => json!({"jsonrpc": "2.0", "id": 1, "method": "resources/list"}).to_string(),

@@ -102,7 +102,7 @@ fn a_beginning_is_found_over_http_within_the_scope_of_a_token() {
     let called = served.call(&everything, "search", &arguments);
     assert_eq!(titles(&called["structuredContent"]), ["Power", "Lettuce"]);
 
-    // Outside of its scope a token completes nothing.
+    // Outside its scope a token completes nothing.
     for query in ["zebraf", "xyloph", "ze", "x"] {
         for as_you_type in [false, true] {
             let asked = json!({"query": query, "as_you_type": as_you_type});

@@ -1,4 +1,4 @@
-//! Vectors over time: kept through a rebuild, made anew when asked to, following
+//! Vectors over time: kept through a rebuild, rebuilt when asked to, following
 //! the notes and the choice of model, and no reason to fail when damaged.
 
 use std::fs;
@@ -43,7 +43,7 @@ fn a_rebuild_keeps_vectors_unless_told_otherwise() {
     let said = ["embedding 7 chunks with tiny", "7 chunks embedded"];
     assert_eq!(said_of_vectors(&run), said, "{run}");
     assert_eq!(answering(&desk), "tiny");
-    // The cache holds what was made anew.
+    // The cache holds the rebuilt ones.
     let status = desk.json(&["status", "--json"]);
     assert_eq!(status["embeddings"]["cache"]["vectors"], 7);
     let run = desk.run(&["index", "--embeddings"]);
@@ -226,7 +226,7 @@ fn a_damaged_cache_costs_time_only() {
     let desk = embedded();
     garble_inside(&cache(&desk));
     assert_unimpressed(&desk, "garbled");
-    // It was put aside and begun anew, so that the next rebuild has it easy.
+    // It was put aside and started over, so that the next rebuild has it easy.
     let run = desk.ok(&["index", "--rebuild", "-v"]);
     assert_eq!(said_of_vectors(&run), [] as [&str; 0], "{run}");
     assert!(desk.path("data/kodiak/embeddings.db.damaged").exists());

@@ -151,7 +151,7 @@ fn features_know_the_library_and_not_each_other() {
             assert!(used.contains("kodiak"), "{name}");
             continue;
         }
-        // The program, the server, the hook and the evaluation are made of features. The
+        // The program, the server, the hook, the team and the evaluation are made of features. The
         // picker knows the library alone.
         let surfaces = [
             "kodiak-cli",

@@ -41,7 +41,7 @@ struct Benchmark {
     haystacks: Vec<Haystack>,
 }
 
-/// Conversations, and the questions that are asked inside of them.
+/// Conversations, and the questions that are asked inside them.
 #[derive(Debug, Default)]
 struct Haystack {
     /// Its name.

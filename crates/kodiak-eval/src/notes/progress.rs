@@ -1,4 +1,4 @@
-//! How many queries are answered while the notes are still being embedded.
+//! Counts the queries that are answered while the notes are still being embedded.
 //!
 //! Embedding takes minutes, and people search before it is done. The notes are embedded
 //! in the engine's own order, interrupted at each share of the work, and the queries

@@ -1,8 +1,8 @@
 //! Writing memories: what their files look like, and which file is meant.
 //!
 //! A new memory gets a name made from the time, so that names sort like time and no
-//! two machines make the same one. The files are written by [`MarkdownFolder`]
-//! (`save`), with all its checks.
+//! two machines make the same one. The files are written by
+//! [`NoteFiles`](kodiak_notes::NoteFiles), with all its checks.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,4 +1,4 @@
-//! What the files of a model's folder say about its use.
+//! Reads how to use a model from the files in its folder.
 //!
 //! Folders come from many places. Those of sentence-transformers have small JSON
 //! files beside the weights that name pooling, prefixes and the token limit; each

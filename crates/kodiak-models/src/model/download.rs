@@ -1,6 +1,6 @@
 //! Downloading one file, piece by piece and over several connections if need be.
 //!
-//! What has come so far is kept under a hidden name in the cache, with the tag that
+//! A partial download is kept under a hidden name in the cache, with the tag that
 //! the server gave it. The next connection, or the next process, asks for the rest
 //! of the file with that tag and starts again if it is another one by then. The
 //! file gets its name only when all of it is there. Whether it is the right file is
@@ -297,7 +297,7 @@ impl Partial {
         Ok(partial)
     }
 
-    /// Begins anew, with what the server calls the content now.
+    /// Starts over, with what the server calls the content now.
     fn restart(&mut self, tag: Option<String>) -> Result<()> {
         let mut empty = || {
             // First the tag: without it, nothing is resumed.

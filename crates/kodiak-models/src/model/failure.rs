@@ -1,4 +1,4 @@
-//! What an origin of a model can do wrong, as opposed to this machine.
+//! Failures of the origin of a model, as opposed to those of this machine.
 
 use kodiak_base::error::Error;
 

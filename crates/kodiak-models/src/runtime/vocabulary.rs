@@ -20,7 +20,7 @@ const WORD_STARTS: [&str; 2] = ["\u{120}", "\u{2581}"];
 /// The vocabulary of a tokenizer.
 #[derive(Clone, Debug)]
 pub struct Vocabulary {
-    /// The text of the file from its vocabulary on.
+    /// The text of the file, starting with its vocabulary.
     text: String,
     /// The marks before a token that begins a word.
     starts: &'static [&'static str],

@@ -36,7 +36,7 @@ pub fn write<'a>(fields: impl IntoIterator<Item = (&'a str, &'a Value)>) -> Stri
 
 /// Changes fields of a block, which may be empty or only a byte order mark.
 /// Every line that the changes do not concern stays as it is. A block whose
-/// lines cannot be separated is written anew. Fails, with the reason, on fields
+/// lines cannot be separated is rewritten. Fails, with the reason, on fields
 /// that cannot be read back.
 pub fn edit(front: &str, changes: &[FieldChange]) -> Result<String, String> {
     let mut wanted = divide(front).fields;

@@ -78,7 +78,7 @@ impl MarkdownFolder {
         Ok(located.collect())
     }
 
-    /// Reports whether a path in a note leads to a file or a folder inside of this one,
+    /// Reports whether a path in a note leads to a file or a folder inside this one,
     /// from the folder of the note or from the root. Links are not followed.
     pub(crate) fn has_near(&self, from: &str, path: &str) -> bool {
         let above = from.rsplit_once('/').map_or("", |(above, _)| above);

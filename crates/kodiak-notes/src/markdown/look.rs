@@ -76,7 +76,7 @@ impl MarkdownFolder {
                 continue;
             }
             if !is_folder(key) {
-                // Rules that changed decide anew about everything below.
+                // Rules that changed decide again about everything below.
                 scope.list_whole(parent_of(key).unwrap_or_default());
             } else if now.is_some() {
                 scope.list(key);
@@ -286,7 +286,7 @@ impl<'a> Relisted<'a> {
         Settling::Done
     }
 
-    /// Reports whether the walk could not list this again, which is no news.
+    /// Reports whether the walk could not list this again, which is not news.
     fn is_left_out(&mut self, key: &str) -> bool {
         let again = self.unlisted.left_out.iter().any(|one| one.key == key);
         if again {

@@ -18,7 +18,7 @@ use rustc_hash::FxHashMap;
 use kodiak_base::files;
 use kodiak_base::files::exact_size;
 
-/// The files with ignore rules. They are containers: one that changes decides anew
+/// The files with ignore rules. They are containers: one that changes decides again
 /// about everything below its folder. The rules of the first count more.
 pub(super) const IGNORE_FILES: [&str; 2] = [".ignore", ".gitignore"];
 

@@ -138,7 +138,7 @@ struct Trail {
 }
 
 impl Trail {
-    /// Decides whether the walk goes on to an entry. This is called before a folder
+    /// Decides whether the walk continues to an entry. This is called before a folder
     /// is read, so that its recorded version is never newer than its listing.
     fn admits(&self, entry: &DirEntry) -> bool {
         let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());

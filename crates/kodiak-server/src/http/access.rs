@@ -1,5 +1,5 @@
-//! Turns the token of a request into the rights of its caller. The guard of the
-//! server bounds those of every token.
+//! Turns the token or the session of a request into the rights of its caller. The guard
+//! of the server bounds those of every token.
 
 use std::sync::Arc;
 

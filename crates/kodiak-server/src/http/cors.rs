@@ -1,9 +1,9 @@
-//! What a browser needs to let a web page of an allowed origin read answers.
+//! The headers that let a web page of an allowed origin read answers.
 //!
 //! A browser asks first (a preflight) whether a page may send a request with a token
 //! and JSON, and shows the page an answer only if the answer names its origin. Both are
-//! for the origins that the owner allowed, one by one, and for no others. No answer
-//! depends on cookies, so credentials are not allowed.
+//! for the origins that the owner allowed, one by one, and for no others. Cookies are for
+//! the server's own page alone, so credentials are not allowed.
 
 use axum::http::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,

@@ -58,7 +58,7 @@ pub(super) async fn accept(
             place = connections.place() => place,
             () = &mut end => break,
         };
-        // Answers are small, and nobody should wait for more to send.
+        // Answers are small, and no client should wait for more to send.
         let _ = stream.set_nodelay(true);
         let connection = place.connection();
         let router = TowerToHyperService::new(router.clone());
@@ -79,7 +79,8 @@ pub(super) async fn accept(
 }
 
 /// Answers a request. The connection is busy until there is a response, and if that is
-/// a stream, until it ends. A client that does not read another response is idle.
+/// a stream, until it ends. A client that does not read another response is idle, and
+/// closed after a while.
 async fn answered(
     router: TowerToHyperService<Router>,
     connection: Arc<Connection>,

@@ -1,5 +1,5 @@
-//! Bounds how many requests are served at once, for how long, and how much of that
-//! one caller takes.
+//! Bounds how many requests are served at once, for how long, how much their bodies and
+//! answers hold, and how much of all that one caller takes.
 //!
 //! As many are worked on as the machine can do at once, and the others wait in
 //! order. If too many wait, the next one is refused at once: it may come again,

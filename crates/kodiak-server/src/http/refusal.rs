@@ -262,7 +262,7 @@ pub(super) async fn report(
     let response = next.run(request).await;
     let status = response.status();
     if let Some(refused) = response.extensions().get::<Refused>() {
-        // Whoever looks for what is not there does nothing wrong.
+        // A request for something that is not there does nothing wrong.
         if matches!(refused, Refused::NotFound(_)) {
             return response;
         }

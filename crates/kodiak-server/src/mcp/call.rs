@@ -124,7 +124,7 @@ impl Call {
         }
     }
 
-    /// Reports whether a request goes on until its client ends it.
+    /// Reports whether a request continues until its client ends it.
     pub(super) fn goes_on(&self) -> bool {
         matches!(self, Self::Listen(_))
     }
@@ -260,7 +260,7 @@ fn named(mut params: Map<String, Value>) -> Option<(String, Map<String, Value>)>
     Some((text(&mut params, "name")?, arguments))
 }
 
-/// Checks what a request has if it goes on with one that was asked something back. The
+/// Checks what a request has if it continues with one that was asked something back. The
 /// server asks nothing back.
 fn continues(params: &Map<String, Value>) -> Option<()> {
     let given = |value: &&Value| !value.is_null();

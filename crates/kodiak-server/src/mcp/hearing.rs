@@ -1,5 +1,5 @@
-//! How clients hear what happens: in the words of the protocol, by the way of each
-//! era and transport.
+//! Delivers events to clients, in the form that each era of the protocol and each
+//! transport expects.
 //!
 //! With a handshake, a client says what it wants to hear of with requests of their
 //! own. Over streams it is told beside the answers, over HTTP through the streams

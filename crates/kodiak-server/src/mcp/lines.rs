@@ -1,9 +1,8 @@
 //! Serves one client over a pair of streams, one message a line.
 //!
-//! A line that is too long or not a message is answered with an error and logged
-//! once in a row; the next line is read as if nothing had happened. While too much is
-//! worked on or waits to be written, nothing more is read: a client that does not read is
-//! not heard.
+//! A line that is too long or not a message is answered with an error; only the first of
+//! several in a row is logged, and the next line is read as usual. While too much work or
+//! output is pending, no more lines are read, so a client that does not read is not heard.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -10,7 +10,7 @@
 //! * `http` serves one request at a time, each with the rights of its sender, if its
 //!   `headers` agree with its body;
 //! * `hearing` tells clients what they asked to hear of; over HTTP, `session` knows
-//!   what that is, and `stream` is what they read;
+//!   what that is;
 //! * `activity` knows when the server is idle.
 
 mod activity;

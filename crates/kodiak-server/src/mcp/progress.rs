@@ -1,4 +1,4 @@
-//! Tells a client how far long work is, if it asked for that.
+//! Reports the progress of long work to a client that asked for it.
 
 use std::time::{Duration, Instant};
 

@@ -2,7 +2,7 @@
 //! hear of, and the streams that it hears through.
 //!
 //! No request needs one. A session only lets a client choose what it is told, and
-//! open streams for that. So a client that outlives the server goes on: an id that
+//! open streams for that. So a client that outlives the server continues: an id that
 //! is not known is that of a session that has asked for nothing yet. Only one that
 //! its client has ended is gone.
 
@@ -24,7 +24,8 @@ use crate::server::{Caller, Server};
 pub(super) const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 /// The random bytes of an id.
 const BYTES: usize = 16;
-/// The most sessions. The one that was unused for longest makes room.
+/// The most sessions. Of the caller with most, the one that was unused for longest makes
+/// room.
 const MOST: usize = 1_000;
 /// How many ids of ended sessions are known.
 const ENDED: usize = 1_000;
@@ -94,8 +95,8 @@ impl Sessions {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns who listens in a session. Whoever has other rights than the one who
-    /// opened it has no part in it.
+    /// Returns the listener of a session. A caller with other rights than the one who
+    /// opened it cannot join.
     fn join(&self, id: &str, caller: Caller) -> Result<Arc<Listener>, Absent> {
         let mut kept = self.kept();
         if kept.ended.iter().any(|ended| ended == id) {

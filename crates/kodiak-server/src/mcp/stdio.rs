@@ -56,7 +56,7 @@ pub fn serve_stdio(server: &Server, lifetime: Lifetime) -> Result<Ended> {
 }
 
 /// Returns standard input and output as pipes that need no thread to wait for them. They
-/// are opened anew, so that other processes that have them do not find them changed.
+/// are reopened, so that other processes that have them do not find them changed.
 #[cfg(target_os = "linux")]
 fn pipes() -> Option<(Input, Output)> {
     let options = tokio::net::unix::pipe::OpenOptions::new();
@@ -65,7 +65,7 @@ fn pipes() -> Option<(Input, Output)> {
     Some((Box::new(input), Box::new(output)))
 }
 
-/// Returns nothing: pipes cannot be opened anew here.
+/// Returns nothing: pipes cannot be reopened here.
 #[cfg(not(target_os = "linux"))]
 fn pipes() -> Option<(Input, Output)> {
     None

@@ -1,8 +1,8 @@
-//! Looks after the documents that listeners wished to hear of.
+//! Watches the documents that listeners subscribed to.
 //!
-//! As long as somebody does, and can be told, a thread looks at them in turns:
-//! reading a document brings it up to date, so a change is noticed whoever made
-//! it. Then the thread ends.
+//! While there are subscriptions and listeners can be reached, a thread looks at the
+//! documents in turns: reading a document brings it up to date, so a change is noticed
+//! whichever program made it. Then the thread ends.
 
 use std::sync::Mutex;
 use std::time::Duration;

@@ -291,7 +291,7 @@ fn rename_tag(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
     left.extend(
         done.read_only
             .iter()
-            // A source as a whole is outside of a project.
+            // A source as a whole is outside a project.
             .filter(|_| call.guard().project().is_none())
             .map(|(source, count)| format!("{count} notes of {source}, which is only read")),
     );

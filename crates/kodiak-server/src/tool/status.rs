@@ -45,7 +45,7 @@ fn run(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
         documents(status.documents)
     );
     let mut sources = Vec::new();
-    // A source without documents of the project is outside of it.
+    // A source without documents of the project is outside it.
     let in_project = call.guard().project().is_some();
     let listed = status.sources.iter();
     for source in listed.filter(|source| !in_project || source.documents > 0) {

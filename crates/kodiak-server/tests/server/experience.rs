@@ -1,4 +1,4 @@
-//! What the tools for memories, articles and sessions answer.
+//! Answers of the tools for memories, articles and sessions.
 
 use kodiak::access::Guard;
 use kodiak::engine::ToSync;

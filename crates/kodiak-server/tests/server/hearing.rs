@@ -126,7 +126,7 @@ async fn a_client_hears_of_documents_that_change() {
         wire.ask("resources/unsubscribe", gone).await["result"],
         json!({})
     );
-    // Nobody searches or syncs: whoever subscribed is told all the same.
+    // There is no search and no sync: subscribers are notified all the same.
     fs::write(desk.path("notes/tea.md"), "# Tea\n\nFive minutes.\n").unwrap();
     fs::write(
         desk.path("notes/gtd.md"),
@@ -197,7 +197,7 @@ async fn a_client_of_the_present_era_listens_with_one_request() {
     assert_eq!(told["method"], "notifications/resources/updated", "{told}");
     assert_eq!(told["params"]["uri"], GTD);
     assert_eq!(told["params"]["_meta"][tag], id, "{told}");
-    // Other requests are answered meanwhile, and the wish can end.
+    // Other requests are answered at the same time, and the subscription can end.
     wire.tell("notifications/cancelled", json!({"requestId": id}))
         .await;
     let found = wire.ask("tools/list", modern(json!({}))).await;

@@ -136,7 +136,7 @@ fn slow_bodies_take_no_worker() {
 fn bodies_that_do_not_come_are_given_up() {
     let desk = Desk::with_examples();
     let token = token(&desk, "slow");
-    // One that sends nothing, and one that goes on for ever.
+    // One that sends nothing, and one that continues for ever.
     for (time, pause) in [(60_000, 50), (200, 60_000)] {
         let limits = Limits {
             body_time: Duration::from_millis(time),
@@ -209,7 +209,7 @@ fn requests_that_are_not_all_there_make_room() {
     }
 }
 
-/// A stream that goes on is not idle, however long it is silent.
+/// A stream that continues is not idle, however long it is silent.
 #[test]
 fn streams_are_not_idle() {
     let desk = Desk::with_examples();

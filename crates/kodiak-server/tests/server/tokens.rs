@@ -1,4 +1,4 @@
-//! What tools and answers cost.
+//! The cost of tools and answers in tokens.
 
 use kodiak_server::ToolSet;
 use serde_json::{Value, json};

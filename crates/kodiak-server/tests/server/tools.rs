@@ -1,4 +1,4 @@
-//! What every tool answers over the example notes.
+//! Answers of every tool over the example notes.
 
 use serde_json::{Value, json};
 
@@ -288,7 +288,7 @@ fn pages() {
     assert!(found.text.contains("Bread diary"), "{}", found.text);
 }
 
-/// A server keeps running while somebody registers more.
+/// A server keeps running while another process registers more.
 #[test]
 fn upkeep_leaves_what_was_registered_later() {
     use std::time::{Duration, Instant};

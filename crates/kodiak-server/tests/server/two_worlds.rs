@@ -1,4 +1,4 @@
-//! Two worlds that differ only outside of a scope give the same answers, to the
+//! Two worlds that differ only outside a scope give the same answers, to the
 //! byte, whatever a caller of that scope asks and by whatever way.
 //!
 //! The notes are generated. What is outside has words that begin like those inside,
@@ -459,7 +459,7 @@ fn worded<T: std::fmt::Debug>(found: kodiak::Result<T>) -> String {
     }
 }
 
-/// Changes the inside of a world in one way, and its outside in another.
+/// Changes the inside a world in one way, and its outside in another.
 fn change(desk: &Desk, outside: Option<u64>) {
     let mut dice = Dice(11);
     let text = note(&mut dice, &INSIDE, "/work/atlas", false);

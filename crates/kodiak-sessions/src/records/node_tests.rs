@@ -3,7 +3,7 @@ use serde_json::json;
 
 use super::*;
 
-/// A node that says everything, with a field that nobody knows.
+/// A node that says everything, with an unknown field.
 fn full() -> serde_json::Value {
     json!({
         "id": "9f2c4e1ab0d37756", "version": 2, "previousVersions": ["9f2c4e1ab0d37756-v1"],

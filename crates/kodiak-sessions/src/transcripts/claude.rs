@@ -1,7 +1,7 @@
 //! The transcripts of Claude Code: one record per content block, in JSON lines.
 //!
-//! Lines of one `message.id` are one message. What is marked as meta, as a summary
-//! of a compaction, or wrapped in tags by the program was not said by anybody.
+//! Lines of one `message.id` are one message. Lines marked as meta, as a summary
+//! of a compaction, or wrapped in tags by the program are not part of the conversation.
 
 use serde::Deserialize;
 
@@ -209,7 +209,7 @@ fn said(text: &str) -> String {
     said.to_owned()
 }
 
-/// Returns what is said inside of a tag of the program, and what comes after it.
+/// Returns what is said inside a tag of the program, and what comes after it.
 fn wrapped(text: &str) -> Option<(&str, &str)> {
     const KEPT: &[&str] = &["command-name", "command-args", "bash-input"];
     const DROPPED: &[&str] = &[

@@ -144,7 +144,7 @@ fn below(root: &Path, names: &[&str]) -> PathBuf {
         .unwrap_or_else(|| root.to_owned())
 }
 
-/// Tells what a file is, by its path.
+/// Returns what a file is, by its path.
 type Classify<'a> = dyn FnMut(&Path) -> Option<(String, Origin, Option<String>)> + 'a;
 
 impl Discovered {

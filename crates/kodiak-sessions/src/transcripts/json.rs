@@ -184,7 +184,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Maybe<T> {
     }
 }
 
-/// The entries of an object with any names, in order. Those that are no objects are
+/// The entries of an object with any names, in order. Those that are not objects are
 /// left out.
 #[derive(Debug)]
 pub(super) struct Entries<T>(pub(super) Vec<(String, T)>);

@@ -2,7 +2,7 @@
 //!
 //! Agents delete their transcripts after weeks. A copy has the turns as they are
 //! indexed: bounded and redacted, one to a line, after a line that describes the
-//! session and says from where the original has to be read on. Copies are data, not
+//! session and says where reading of the original continues. Copies are data, not
 //! index. Forgetting removes them, and retention moves them to a hidden folder first
 //! (`retired`). Only their owner can read them: folders have mode 0700, files 0600.
 

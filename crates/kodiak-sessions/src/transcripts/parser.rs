@@ -1,4 +1,4 @@
-//! What the parsers of JSON lines have in common.
+//! The common part of the parsers of JSON lines.
 
 use super::claude::Claude;
 use super::codex::Codex;

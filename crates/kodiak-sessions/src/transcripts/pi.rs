@@ -1,6 +1,6 @@
 //! The sessions of pi: a tree of entries in JSON lines, each naming its parent.
 //!
-//! All branches are read. The first continuation of an entry goes on with its
+//! All branches are read. The first continuation of an entry continues with its
 //! thread; each further one begins a thread of its own, at the depth that it has in
 //! the tree. So neighbours are those of the tree, not those of the file.
 

@@ -1,4 +1,4 @@
-//! What is kept of the tools that an agent used.
+//! Keeps a short form of the tool calls of an agent.
 //!
 //! Two thirds of a transcript are tool traffic. Of a call, the line says what was
 //! done to what: the command, the path, the pattern. Of an output, the beginning and

@@ -179,7 +179,7 @@ pub(super) struct Turns<'a> {
 }
 
 impl<'a> Turns<'a> {
-    /// Begins to collect, or goes on after the turns before a point.
+    /// Begins to collect, or continues after the turns before a point.
     pub(super) fn new(from: &ResumePoint, thinking: bool, emit: &'a mut dyn FnMut(Turn)) -> Self {
         let mut context = from.context.clone();
         context.left_over.torn = false;
@@ -195,7 +195,7 @@ impl<'a> Turns<'a> {
         }
     }
 
-    /// Begins a turn, or goes on with the open one of this name.
+    /// Begins a turn, or continues with the open one of this name.
     pub(super) fn begin(&mut self, role: Role, id: &str, at: Option<Timestamp>, thread: &str) {
         let id = safe_id(id);
         let same = |open: &Open| open.turn.id == id && open.turn.role == role;

@@ -1,4 +1,4 @@
-//! What a search asks about words before it retrieves, in one call.
+//! The questions of a search about words before it retrieves, in one call.
 
 use super::{EmbeddingProgress, Revision, Selection, SimilarWord, Terms};
 use crate::vectors::Bitmap;
@@ -107,10 +107,10 @@ pub enum Looked<'a> {
     Document(&'a StoredDocument),
 }
 
-/// Whether a look goes on.
+/// Whether a look continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// It goes on.
+    /// It continues.
     More,
     /// The caller has seen enough of this look.
     Enough,

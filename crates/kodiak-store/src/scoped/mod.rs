@@ -127,7 +127,7 @@ impl<'a> ScopedReader<'a> {
     }
 
     /// Spells tags as every document may: the index keeps one spelling of a tag,
-    /// which a document outside of the scope may have chosen.
+    /// which a document outside the scope may have chosen.
     fn respell(tag: &mut str) {
         tag.make_ascii_lowercase();
     }

@@ -1,4 +1,4 @@
-//! What is counted of the documents in a scope.
+//! Counts over the documents in a scope.
 //!
 //! A tally has the documents themselves: their rows, ids and sources. How many of them
 //! have a term is counted from its postings when a query first needs it, and kept for as
@@ -328,7 +328,7 @@ impl Tally {
     pub(super) fn vocabulary(&self, reader: &dyn Reader) -> Result<Arc<Vocabulary>> {
         let mut kept = lock(&self.vocabulary);
         if !kept.is_current {
-            // If this fails halfway, the next caller begins anew. A vocabulary that is
+            // If this fails halfway, the next caller starts over. A vocabulary that is
             // not in use is changed in place.
             let mut vocabulary = std::mem::take(&mut kept.vocabulary);
             Arc::make_mut(&mut vocabulary).update(&self.documents, reader)?;

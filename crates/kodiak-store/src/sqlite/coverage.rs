@@ -1,4 +1,4 @@
-//! How much of the index is embedded.
+//! Counts the embedded part of the index.
 
 use rusqlite::params_from_iter;
 

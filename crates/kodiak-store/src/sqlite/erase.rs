@@ -2,7 +2,7 @@
 //!
 //! A deleted row stays in the file until its space is used again, the full text
 //! only marks documents as deleted, and the write-ahead log keeps what was written
-//! last. So the full text is merged, the file is written anew, and the log is
+//! last. So the full text is merged, the file is rewritten, and the log is
 //! emptied. That takes as long as copying the index, and is rare.
 
 use rusqlite::Connection;
@@ -112,7 +112,7 @@ pub(super) fn merge_full_text(connection: &Connection) -> rusqlite::Result<()> {
     )
 }
 
-/// Writes the whole file anew. The copy is made in a file, not in memory, because
+/// Rewrites the whole file. The copy is made in a file, not in memory, because
 /// an index may be larger than that.
 pub(super) fn rewrite(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch("PRAGMA temp_store = FILE; VACUUM; PRAGMA temp_store = MEMORY;")

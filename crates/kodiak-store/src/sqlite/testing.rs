@@ -1,4 +1,4 @@
-//! What tests of other crates need to write an index as an earlier version did.
+//! Helpers for tests of other crates that write an index as an earlier version did.
 
 use std::path::Path;
 

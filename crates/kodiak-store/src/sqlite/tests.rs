@@ -131,7 +131,7 @@ fn documents_are_found_by_title_body_and_tags() {
 #[test]
 fn the_full_text_follows_every_kind_of_change() {
     // Each change is made in plain SQL, so that only the triggers update the
-    // full text. The writer keeps the counts, so they are counted anew before
+    // full text. The writer keeps the counts, so they are counted again before
     // the check.
     let changes = [
         (

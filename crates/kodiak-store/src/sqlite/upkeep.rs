@@ -13,7 +13,7 @@ use kodiak_text::terms::TermIndexer;
 const MAX_UNMERGED_WORDS: u64 = 2_000;
 
 /// The number of unused bytes, and their share of the file as a divisor, from which the
-/// file is written anew. Less is used up by the next notes.
+/// file is rewritten. Less is used up by the next notes.
 const MAX_UNUSED_BYTES: u64 = 1 << 20;
 const MAX_UNUSED_SHARE: u64 = 4;
 

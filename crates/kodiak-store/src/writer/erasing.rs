@@ -12,7 +12,7 @@ pub enum EraseStep {
     Tombstones,
     /// A file of a source, or what the source has kept, is deleted.
     Originals,
-    /// What else was in the entries of erased documents is indexed anew.
+    /// What else was in the entries of erased documents is reindexed.
     Surroundings,
     /// Vectors are deleted from the embedding cache.
     Cache,
@@ -22,9 +22,9 @@ pub enum EraseStep {
     Vocabulary,
     /// The full text is merged.
     FullText,
-    /// What else the index holds is written anew.
+    /// What else the index holds is rewritten.
     Rewriting,
-    /// The vector index is written anew.
+    /// The vector index is rewritten.
     Vectors,
     /// Damaged indexes that were set aside are deleted.
     SetAside,

@@ -1,4 +1,4 @@
-//! What is derived from documents and can be made from them anew.
+//! Rebuilds the data that is derived from documents.
 
 use kodiak_base::error::Result;
 

@@ -16,7 +16,7 @@ use super::units::{Cut, Outline};
 /// its parent.
 const MIXED: f64 = 0.5;
 
-/// The cost of a section that begins behind another and goes on in the next
+/// The cost of a section that begins behind another and continues in the next
 /// chunk.
 const DIVIDED: f64 = 0.15;
 
@@ -63,7 +63,7 @@ pub(super) fn divide(outline: &Outline<'_>, chunking: ChunkOptions) -> Vec<Span>
 struct Repetition {
     /// The most that it weighs.
     most: u32,
-    /// The weight reserved for it, from which kind of boundary on.
+    /// The weight reserved for it, and the weakest kind of boundary that counts.
     kept_free: u32,
     from: Cut,
 }

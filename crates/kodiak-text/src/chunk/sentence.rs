@@ -1,4 +1,4 @@
-//! Where sentences end, as far as signs tell.
+//! Finds the ends of sentences by their punctuation.
 
 /// What the characters just seen may end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub(super) enum End {
 
 impl End {
     /// What may have ended once the first character of a text is seen as well,
-    /// which is no letter or digit of ASCII.
+    /// which is neither an ASCII letter nor a digit.
     pub(super) fn followed_by(self, text: &str) -> Self {
         let character = text.chars().next().unwrap_or_default();
         match character {
@@ -36,7 +36,7 @@ impl End {
     pub(super) fn ends_sentence(self, next: char) -> bool {
         match self {
             Self::WideSentence => !is_closing(next),
-            // What goes on in lower case was only an abbreviation.
+            // What continues in lower case was only an abbreviation.
             Self::Sentence => !next.is_lowercase(),
             Self::WideClause | Self::Nothing => false,
         }

@@ -147,7 +147,7 @@ impl TokenEstimator {
         }
     }
 
-    /// Weighs a whole text that goes on from what was weighed before.
+    /// Weighs a whole text that continues from what was weighed before.
     pub(super) fn weigh(&mut self, text: &str) -> u32 {
         let mut weight = 0_u32;
         let mut at = 0;
@@ -188,7 +188,7 @@ impl TokenEstimator {
         let strangeness = self.word_strangeness;
         let familiar = between(&KNOWN_WORD, from, self.length) * (STRANGEST - strangeness);
         let strange = between(&UNKNOWN_WORD, from, self.length) * strangeness;
-        // What is not of ASCII may be a letter, and a long word goes on.
+        // What is not of ASCII may be a letter, and a long word continues.
         let goes_on = |next: &u8| match next {
             b'A'..=b'Z' => lower == 0,
             b'a'..=b'z' | 0x80.. => true,
@@ -290,7 +290,7 @@ fn is_stop_word(word: &[u8]) -> bool {
 fn alone(character: char) -> u32 {
     match character {
         '!'..='~' => TOKEN,
-        // Control characters and accents are dropped, but are no reason for a
+        // Control characters and accents are dropped, but are not a reason for a
         // chunk without end.
         '\0'..='\u{9F}' | '\u{300}'..='\u{36F}' | '\u{200B}'..='\u{200F}' => TOKEN / 10,
         // A syllable falls apart into its two or three letters, most often.

@@ -423,7 +423,7 @@ impl Builder<'_, '_> {
         if open.weight == 0 {
             return;
         }
-        // The number of an item is no sentence.
+        // The number of an item is not a sentence.
         if sentences && open.weight >= SHORTEST && self.end.ends_sentence(first) {
             self.begin(at, Cut::Paragraph);
         } else {

@@ -114,7 +114,7 @@ fn reduce_code(text: &str, plain: &mut String) -> usize {
 }
 
 /// Reduces a link to its text: `[[a|b]]` to b, `[text](address)` and
-/// `[text][name]` to text. Returns its length; `None` if it is no link.
+/// `[text][name]` to text. Returns its length; `None` if it is not a link.
 fn reduce_link(text: &str, plain: &mut String) -> Option<usize> {
     if let Some(inner) = text.strip_prefix("[[")
         && let Some(end) = inner.find("]]")

@@ -2,8 +2,8 @@
 //!
 //! Owns the signs that make a link: `[text](target)`, `[text][name]` with its
 //! definition, `[[target]]` and `[[target|text]]`, and Org's `[[target][text]]`. What a
-//! target means is left to [`links`](crate::links). Images are no links, and
-//! code has none.
+//! target means is left to [`links`](crate::links). A note that is embedded with
+//! `![[target]]` is linked; an image is not. Code has no links.
 
 use std::collections::HashMap;
 
@@ -85,7 +85,7 @@ fn scan(text: &str, definitions: &HashMap<String, &str>, found: &mut impl FnMut(
         at += match byte {
             b'\\' => 2,
             b'`' => code(&text[at..]),
-            // An image: its text describes a picture.
+            // An image, whose text describes a picture, or an embedded note.
             b'!' if bytes.get(at + 1) == Some(&b'[') => {
                 let near = near(&text[at + 1..]);
                 1 + read(near, definitions).map_or(1, |(length, _)| length)
@@ -146,7 +146,7 @@ fn read<'a>(
     let length = shown.len() + 2;
     let after = &text[length..];
     let link = |target| {
-        // The text of an image inside of a link describes a picture.
+        // The text of an image inside a link describes a picture.
         let link = Written {
             target,
             text: shown,

@@ -9,7 +9,7 @@ use super::heading;
 use super::tags::Tags;
 
 /// Takes the title and the tags from a line, if it has any. The title is the first
-/// heading of level 1 outside of lists and quotes.
+/// heading of level 1 outside lists and quotes.
 pub(super) fn take(
     title: &mut Option<String>,
     tags: &mut Tags,
@@ -129,7 +129,7 @@ enum Paragraph {
     /// None: an indented line is code.
     #[default]
     None,
-    /// A paragraph from this offset on, which an underline makes a heading.
+    /// A paragraph that begins at this offset, which an underline makes a heading.
     Plain(usize),
     /// A paragraph that cannot become a heading: in a list, a quote or a table, or
     /// one that begins with HTML.

@@ -114,7 +114,7 @@ pub fn noise(line: &str, found: &mut Vec<Range<usize>>) {
     }
     if found.len() > 1 {
         found.sort_unstable_by_key(|range| range.start);
-        // What is inside of a target that was taken whole.
+        // What is inside a target that was taken whole.
         let mut end = 0;
         found.retain_mut(|range| {
             range.start = range.start.max(end);
@@ -233,7 +233,7 @@ fn target_end(line: &[u8], start: usize, alone: bool) -> Option<usize> {
             (None, b']') if line.get(at + 1) == Some(&b'(') => return None,
             (None, b'/' | b'.' | b'#' | b':') => address = true,
             (None, b' ') => {
-                // A title may follow, or a path in angle brackets goes on.
+                // A title may follow, or a path in angle brackets continues.
                 let next = line.get(at + 1);
                 let titled = matches!(next, Some(b'"' | b'\'' | b')'));
                 if !titled && line[start] != b'<' {

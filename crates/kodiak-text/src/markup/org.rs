@@ -45,7 +45,7 @@ fn value_of<'line>(keyword: &'line str, name: &str) -> Option<&'line str> {
 }
 
 /// Returns the level and the text of a headline, its tags included; `None` if the
-/// line is no headline.
+/// line is not a headline.
 pub fn starred(line: &str) -> Option<(usize, &str)> {
     let text = line.trim_start_matches('*');
     let level = line.len() - text.len();

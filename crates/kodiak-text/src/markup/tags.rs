@@ -145,7 +145,7 @@ fn after_attribute(bytes: &[u8], at: usize) -> usize {
 }
 
 /// Reports whether a `#` after this text can start a tag. An anchor in a link, the
-/// value of an attribute and a part of an address are no tags.
+/// value of an attribute and a part of an address are not tags.
 fn may_start(before: &str, inside_address: bool, heading: bool) -> bool {
     let mut characters = before.chars();
     let Some(last) = characters.next_back() else {

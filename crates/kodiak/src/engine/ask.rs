@@ -64,7 +64,8 @@ pub struct Ask {
 }
 
 impl Ask {
-    /// Returns the request for this, with at most `most` hits.
+    /// Returns the request for this, with at most `most` hits after those that are left
+    /// out.
     pub fn request(self, view: View<'_, '_>, most: usize) -> Result<Request> {
         let limit = self.limit.unwrap_or(DEFAULT_LIMIT);
         if !(1..=most).contains(&limit) {

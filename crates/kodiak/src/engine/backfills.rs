@@ -1,4 +1,4 @@
-//! Whether documents are being embedded: by this engine, or by another process.
+//! Reports whether documents are being embedded: by this engine, or by another process.
 //!
 //! A search that embeds candidates itself while a backfill runs does what the backfill
 //! is about to do, and slows down both. Its own backfills an engine counts. Those of

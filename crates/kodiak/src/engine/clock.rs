@@ -1,4 +1,4 @@
-//! Whether the clock can be believed: retention removes what is old, and a clock that is
+//! Checks whether the clock can be trusted: retention removes what is old, and a clock that is
 //! far ahead makes everything old.
 //!
 //! The clock is compared with the newest date that is known: that of the newest document,

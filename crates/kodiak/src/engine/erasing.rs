@@ -2,9 +2,9 @@
 //!
 //! What is to be erased is recorded first, then the tombstones are written, then what the
 //! sources hold is erased, then the cache, then the index, and last what the history of
-//! opened documents says of them. The record is removed when
-//! no byte is left. Every step can be repeated, and whatever writes the index next begins
-//! with what an earlier process has left.
+//! opened documents says of them. The record is removed when no byte is left, also in
+//! sources that only another process knows. Every step can be repeated, and whatever writes
+//! the index next begins with what an earlier process has left.
 
 use std::path::PathBuf;
 
@@ -51,7 +51,7 @@ impl Engine {
     }
 
     /// Finishes an erasing that was interrupted, as the first work of a writer. That it
-    /// cannot be finished is no reason not to write.
+    /// cannot be finished is not a reason not to write.
     pub(super) fn finish_begun(&self, writer: &mut dyn Writer, job: &Job<'_>) {
         let Some(journal) = self.erasing_journal() else {
             return;
@@ -84,7 +84,7 @@ impl Engine {
         job: &Job<'_>,
     ) -> Result<()> {
         if let Some(journal) = self.erasing_journal() {
-            // What could not be finished goes on with it.
+            // What could not be finished continues with it.
             if let Some(begun) = Erasure::read(&journal)? {
                 erasure = begun.and(erasure);
             }
@@ -171,7 +171,7 @@ impl Engine {
     }
 
     /// Erases what the sources hold. Returns the files that are gone, and adds the
-    /// sources that cannot be reached to `absent`.
+    /// sources that cannot be reached to `away`.
     fn erase_originals(
         &self,
         erasure: &Erasure,
@@ -232,7 +232,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Indexes anew what else is in the entries: something erased may be in the title
+    /// Reindexes the rest of the entries: something erased may be in the title
     /// of what stays.
     fn read_again(&self, entries: &[SharedEntry], writer: &mut dyn Writer) -> Result<()> {
         for entry in entries {

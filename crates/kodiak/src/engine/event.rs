@@ -62,7 +62,7 @@ pub enum Event<'a> {
         /// The number of entries that it had.
         entries: usize,
     },
-    /// The index is written anew, to give unused space back to the system.
+    /// The index is rewritten, to give unused space back to the system.
     Compacting,
     /// A source that is no longer registered was removed from the index.
     SourceForgotten {

@@ -1,7 +1,7 @@
 //! Finding documents by what was typed: every command, tool and route that takes a name
 //! comes through here, so that a name means the same everywhere.
 //!
-//! How a name is read is up to `search/lookup.rs`.
+//! `search/lookup.rs` decides how to read a name.
 
 use super::View;
 use crate::document::Reference;

@@ -2,7 +2,8 @@
 //! anything is done.
 //!
 //! A journal is written before the first change and removed after the last, so that any
-//! process that finds one finishes the work. What it says is up to its owner.
+//! process that finds one finishes the work. What it says is up to its owner, and where it
+//! is kept to the store.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -42,12 +43,13 @@ impl Journal {
         }
     }
 
-    /// Reports whether there is one.
+    /// Reports whether there is one. If that cannot be found out there may be, and reading
+    /// it says why not.
     pub fn exists(&self) -> bool {
         self.path.exists()
     }
 
-    /// Returns where it is.
+    /// Returns where it is, for messages.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -65,8 +67,7 @@ impl Journal {
         }
     }
 
-    /// Records something in one step, so that only its owner can read it. It is on the
-    /// disk when this returns.
+    /// Records something in one step. It survives a power cut once this returns.
     pub fn write(&self, record: &impl Serialize) -> Result<()> {
         let failed = Error::io("write", &self.path);
         match serde_json::to_vec(record) {

@@ -2,7 +2,7 @@
 //!
 //! An engine may wait for its turn at writing while another process registers a source
 //! and indexes it. Whatever removes the sources that it does not know asks here first,
-//! while it holds the lock: who registers a source indexes it only after that.
+//! while it holds the lock: a process that registers a source indexes it only after that.
 
 use std::fmt;
 

@@ -1,6 +1,6 @@
 //! Looks for changes that searches share.
 //!
-//! What a look finds is true for every search that began before it. So searches
+//! The result of a look holds for every search that began before it. So searches
 //! of the same sources that come at the same time do not look one by one: while
 //! one looks, the others wait, and the next look is for all of them. A search
 //! waits for two looks at most, however many there are.

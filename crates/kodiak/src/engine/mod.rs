@@ -10,10 +10,13 @@
 //! * writers wait in a queue (`queue`), which is also the only place that waits
 //!   for other processes;
 //! * `refresh` brings the index up to date beside a search, and never waits for a
-//!   writer; `looks` lets searches that come at once share a look;
+//!   writer; `looks` lets searches that come at once share a look, and `watching` looks
+//!   without a search;
 //! * `writing` brings the index up to date with what the engine has written;
 //! * `forgetting` plans an erasing, `erasure` records it, and `erasing` carries it out,
-//!   also if another process has begun it;
+//!   also if another process has begun it; `waiting` says which sources it waits for, and
+//!   `surroundings` what else it erases;
+//! * `sharing` keeps machines apart that share an index;
 //! * `sync`, `embed`, `status` and `doctor` contain the methods;
 //! * `view` is the index as a caller sees it, with the methods that only read: those of
 //!   `ask`, `documents`, `find` and `neighbours` among them.
@@ -196,8 +199,8 @@ impl Engine {
     /// Searches the index. No query, however malformed, is an error.
     ///
     /// Unless the request says otherwise, changes in the searched sources are
-    /// looked for meanwhile, and indexed before the answer if that takes no
-    /// longer than the engine's budget. The answer tells whether that is so.
+    /// looked for while it runs, and indexed before the answer if that takes no
+    /// longer than the engine's budget. The answer says whether it did.
     pub fn search(&self, guard: &Guard, request: &Request) -> Result<Answer> {
         guard.require(Capability::Search)?;
         let started = Instant::now();

@@ -1,4 +1,4 @@
-//! Where an engine gets its models from.
+//! The models of an engine, loaded when needed.
 
 use std::fmt;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What surrounds a document: its neighbours in its thread, and what its source knows.
+//! The surroundings of a document: its neighbours in its thread, and what its source knows.
 
 use super::View;
 use crate::access::Capability;

@@ -71,7 +71,8 @@ pub struct SourceState {
     pub name: String,
     /// Its location; empty if it was never opened nor indexed.
     pub location: String,
-    /// Whether it is registered. Otherwise the next sync removes it.
+    /// Whether it is registered. Otherwise the next sync removes it, unless it is of another
+    /// machine.
     pub registered: bool,
     /// The number of its documents in the index.
     pub documents: u64,
@@ -201,7 +202,7 @@ impl Engine {
     }
 
     /// Counts the secrets that were left out of what is indexed. Whatever replaced one
-    /// has the same word, so that only documents with that word are read.
+    /// has the same word, so that only turns and records with that word are read.
     fn count_secrets(
         &self,
         guard: &Guard,

@@ -35,7 +35,8 @@ impl SyncReport {
 /// The sources to sync.
 #[derive(Clone, Copy, Debug)]
 pub enum ToSync<'a> {
-    /// All of them. Sources that are no longer registered are removed from the index.
+    /// All of them. Sources that are no longer registered are removed from the index,
+    /// unless other machines share it.
     All,
     /// All of them, and none is removed: for a process that runs for long and may not
     /// know which sources were registered since it began.

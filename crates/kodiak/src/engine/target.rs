@@ -1,5 +1,5 @@
-//! What is to be erased: documents, the entries that they are from, and what keeps them
-//! from coming back.
+//! The target of an erasure: documents, their entries, and whatever keeps them from
+//! coming back.
 //!
 //! A document may choose its own id, which two files may have. An id means all files that
 //! have it; a path means one file, and the others must stay.

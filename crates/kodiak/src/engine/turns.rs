@@ -1,7 +1,7 @@
-//! Turns: where the looks of searches go on among the entries of a source.
+//! Turns: where the next search resumes checking the entries of a source for changes.
 //!
 //! A look may check only a share of the entries. The place where it stopped is kept in a
-//! file beside the index, so that the next search, in this process or another, goes on
+//! file beside the index, so that the next search, in this process or another, continues
 //! there. The file is written without a lock and never waited for. If it is missing or
 //! damaged, a look begins at a random place, so that every entry is looked at even
 //! where nothing can be written.
@@ -45,7 +45,7 @@ impl Turns {
 }
 
 impl Shared {
-    /// Returns the place where a look at a source goes on.
+    /// Returns the place where a look at a source continues.
     pub(super) fn turn(&self, source: &str) -> EntryRow {
         let kept = self.turns.lock().get(source).copied();
         let place = kept.or_else(|| self.read_turns().remove(source));

@@ -1,6 +1,6 @@
 //! Addresses in notes: URLs, link targets and attributes of HTML.
 //!
-//! Owns telling whether a word of a text is part of an address. Nobody reads
+//! Decides whether a word of a text is part of an address. People do not read
 //! addresses, so a word that occurs only there is the last one to correct a
 //! misspelling to.
 
@@ -17,7 +17,7 @@ pub(super) enum Occurrence {
     None,
     /// Only inside addresses.
     Inside,
-    /// Outside of addresses.
+    /// Outside addresses.
     Outside,
 }
 

@@ -42,7 +42,7 @@ pub(super) struct NearestChunk {
 impl NearestChunk {
     /// Returns the similarity of the document: the mean of its nearest chunk's and
     /// its centroid's, of which the centroid has this share. The nearest of many
-    /// chunks is near by chance; the centroid tells what the document is about.
+    /// chunks is near by chance; the centroid shows what the document is about.
     pub(super) fn whole_similarity(&self, centroid_weight: f32) -> f32 {
         (1.0 - centroid_weight) * self.similarity + centroid_weight * self.centroid_similarity
     }

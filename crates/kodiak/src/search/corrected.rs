@@ -1,4 +1,4 @@
-//! What a document corrects: those that it names as superseded.
+//! The documents that a document corrects, which it names as superseded.
 
 use serde::Serialize;
 

@@ -1,4 +1,4 @@
-//! What a search has read of documents: each is read once, together with what
+//! The documents that a search has read: each is read once, together with what
 //! presenting it needs.
 //!
 //! Over a network, each call to a store is a round trip. So a stage says beforehand what

@@ -248,7 +248,8 @@ fn sequence(text: &str) -> Vec<String> {
 }
 
 /// Returns the names of a query whose signs belong to them, folded: `C#`, `C++`,
-/// `.NET`, `node.js`. The index knows only their letters.
+/// `.NET`, `node.js`, `2025-03-11`, `10.0.0.12`. The index knows only their letters and
+/// numbers.
 fn signed_names(text: &str) -> Vec<String> {
     let mut folded = String::new();
     fold_into(text, &mut folded);

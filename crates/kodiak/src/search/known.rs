@@ -1,4 +1,4 @@
-//! Whether a model knows the language of a query.
+//! Estimates whether a model knows the language of a query.
 //!
 //! A model has the words of the languages that it learned as single tokens, and cuts
 //! others to pieces. Of a question in English, an English model knows nine tenths; of one

@@ -1,4 +1,4 @@
-//! What a search knows of the words of the index.
+//! The words of the index, as far as a search has asked for them.
 //!
 //! Over a network, each call to a store is a round trip, and what a plan asks next
 //! depends on the answers so far. So a plan is made with guesses first: everything it

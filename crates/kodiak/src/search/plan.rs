@@ -216,7 +216,7 @@ impl Route {
             (Mode::Semantic, _) => Self::Semantic,
             (Mode::Hybrid, _) | (Mode::Auto, Intent::Semantic) => Self::Hybrid,
             // A query with required clauses asks for exactly these words, so
-            // similar documents are no answer to it.
+            // similar documents are not an answer to it.
             (Mode::Auto, Intent::Keyword) if !query.required.is_empty() => Self::Lexical,
             (Mode::Auto, Intent::Keyword) => match keyword {
                 KeywordRoute::Fused if word_count(&request.query) > 1 => Self::Hybrid,

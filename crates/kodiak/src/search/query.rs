@@ -268,7 +268,7 @@ fn has_operator(tokens: &[Token]) -> bool {
     })
 }
 
-/// Reports whether the tokens are a sentence: three words or more outside of quotes.
+/// Reports whether the tokens are a sentence: three words or more outside quotes.
 /// In a sentence, quotation marks emphasise rather than require.
 fn is_sentence(tokens: &[Token]) -> bool {
     let plain = |token: &Token| match token {

@@ -1,8 +1,8 @@
 //! Reranking: the best candidates in the order in which a reranker and the search
 //! together put them.
 //!
-//! A shared thread runs the reranker, and nobody waits for it beyond the deadline.
-//! Whatever fails, the candidates keep their order, and a notice says why. The
+//! A shared thread runs the reranker, and a search waits for it until the deadline.
+//! If anything fails, the candidates keep their order, and a notice says why. The
 //! scores of the search stay with the places: the first hit has the highest.
 
 use std::collections::HashMap;
@@ -51,7 +51,7 @@ impl Searching<'_> {
         let documents = self.documents(&outcome.ranked, count)?;
         let best = &outcome.ranked.candidates[..count];
         let texts = self.texts(best, &documents)?;
-        // A snapshot is held meanwhile: rows must mean the same afterwards, and the
+        // A snapshot is held until then: rows must mean the same afterwards, and the
         // wait is short.
         match reranking.run(query, texts) {
             Ok(scores) => {

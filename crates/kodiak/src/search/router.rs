@@ -69,7 +69,7 @@ impl std::fmt::Debug for dyn Source {
 
 impl<'a> Router<'a> {
     /// Creates a router over `store` that allows what `guard` allows, and to which
-    /// nothing outside of its scope exists. It searches
+    /// nothing outside its scope exists. It searches
     /// lexically only until it is given an embedder. Each hit is checked against
     /// its source if that is among `sources`.
     pub fn new(store: &'a dyn Reader, sources: &'a [Box<dyn Source>], guard: Guard) -> Self {
@@ -207,7 +207,7 @@ impl<'a> Router<'a> {
     }
 
     /// Returns what is read from: for a guard that does not see everything, as if
-    /// there were nothing outside of its scope.
+    /// there were nothing outside its scope.
     pub(super) fn store(&self) -> &dyn Reader {
         match &self.store {
             View::Whole(store) => *store,

@@ -189,7 +189,7 @@ impl Scoring<'_> {
             return vec![None; rows.len()];
         }
         let known: HashSet<&str> = match self.terms {
-            // A stop word that is also a name, such as Will, names nobody.
+            // A stop word that is also a name, such as Will, is not read as a name.
             Terms::Planned(terms) => terms
                 .iter()
                 .filter(|term| !term.common)

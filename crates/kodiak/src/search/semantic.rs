@@ -1,7 +1,7 @@
 //! Semantic retrieval: embeds the query and finds its nearest neighbours.
 //!
 //! A shared thread embeds the query and scans the vectors while lexical retrieval
-//! runs. Nobody waits for it beyond the deadline, which is longer if there is
+//! runs. A search waits for it until the deadline, which is later if there is
 //! nothing else to show. A caller that stops waiting stops the work. While it
 //! waits, nothing is read from the store. Failures become caveats of the answer,
 //! not errors; only a corrupt index is an error.
@@ -194,7 +194,7 @@ impl Pending {
     }
 }
 
-/// Waits for a message so long, or until `cancelled` is triggered.
+/// Waits for a message until the time is over or `cancelled` is triggered.
 fn receive<T>(
     receiver: &Receiver<T>,
     left: Duration,

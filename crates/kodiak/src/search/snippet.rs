@@ -123,7 +123,7 @@ fn begins(written: &[u8], kept: &[u8]) -> bool {
     true
 }
 
-/// Returns the lines of the file with matches in the body, each once.
+/// Returns the lines of the file with marked matches in the body, each once.
 fn lines(document: &StoredDocument, matches: &[Match]) -> Vec<usize> {
     let mut lines = Vec::new();
     let (mut line, mut counted) = (1 + newlines(&document.front), 0);
@@ -219,9 +219,10 @@ impl<'a> Finder<'a> {
     }
 
     /// Returns the snippet of a document: around the best matches in its body, else the
-    /// beginning of the body, else its tags if only they match. The title and the tags
-    /// are shown with every hit, so neither the heading that repeats the title nor a line
-    /// of tags is the snippet of a body that says something.
+    /// beginning of the body. The title and the tags are shown with every hit, so neither
+    /// the heading that repeats the title, nor tags at the end of a line, nor the keywords of an Org
+    /// file are a snippet. A document that
+    /// says nothing else has an empty one.
     /// The body is read once for it, so the terms that it contains are returned as
     /// well, unless it has too many matches to read it to its end.
     pub(super) fn snippet(&self, document: &StoredDocument) -> (Snippet, Option<Contained>) {
@@ -435,7 +436,8 @@ fn first_said(text: &str) -> usize {
 }
 
 /// Returns the range of the heading that repeats the title, if the body begins with
-/// it; otherwise the empty range at the beginning.
+/// it, or of the keywords that an Org file begins with; otherwise the empty range at the
+/// beginning.
 fn title_heading(document: &StoredDocument) -> Range<usize> {
     if document.markup != Markup::Markdown {
         return 0..0;

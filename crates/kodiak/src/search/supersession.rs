@@ -1,8 +1,8 @@
 //! Supersession: what was corrected later ranks below its correction.
 //!
-//! A document may name others that it supersedes. Those are still found, for they
-//! are history, but below what took their place and with a label. Where only the
-//! older one was found, the newer one joins it: whoever asks with outdated words
+//! A document may name others that it supersedes. Those are still found, as
+//! history, but below what took their place and with a label. Where only the
+//! older one was found, the newer one joins it, so that a question in outdated words
 //! gets the present answer first.
 
 use std::collections::{HashMap, HashSet};
@@ -67,7 +67,7 @@ impl Supersession<'_> {
         Ok(())
     }
 
-    /// Returns the newest of superseded candidates that are no candidates yet, but
+    /// Returns the newest of superseded candidates that are not candidates yet, but
     /// that the filter admits.
     fn joining(&self, ranked: &Ranked) -> HashSet<Row> {
         if !self.joins {

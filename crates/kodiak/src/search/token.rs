@@ -113,7 +113,7 @@ impl Unit {
 
     /// Returns the compound that the words are written as, such as `tool_use` or
     /// `claude-3`: together they mean more than apart. Words joined by an
-    /// apostrophe are no compound.
+    /// apostrophe are not a compound.
     fn compound(&self, found: &[Word]) -> Option<&str> {
         let (first, last) = (found.first()?, found.last()?);
         let joined = (2..=MAX_COMPOUND_LENGTH).contains(&found.len())

@@ -118,7 +118,7 @@ impl Speller<'_> {
                     let closer = in_address.filter(|(address, _)| address + MUCH_CLOSER <= cost);
                     return Ok(Some(closer.map_or(near.word, |(_, word)| word)));
                 }
-                // An address has made-up names too, which nobody meant to type.
+                // An address has made-up names too, which are unlikely to be meant.
                 Occurrence::Inside if standing == Standing::Unlisted && is_listed(&near.word) => {
                     in_address.get_or_insert((cost, near.word));
                 }
@@ -128,7 +128,7 @@ impl Speller<'_> {
         Ok(in_address.map(|(_, word)| word))
     }
 
-    /// Returns how well known a folded word is outside of the index.
+    /// Returns how well known a folded word is outside the index.
     pub(super) fn standing(&self, folded: &str) -> Standing {
         match self.embedder {
             Some(embedder) if embedder.knows_word(folded) => Standing::Common,

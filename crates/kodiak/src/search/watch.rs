@@ -186,7 +186,7 @@ impl Watching {
         self.outside || !self.words.is_empty() || self.is_assumed_outside()
     }
 
-    /// Reports whether a word occurs outside of addresses although no document that was
+    /// Reports whether a word occurs outside addresses although no document that was
     /// read says so.
     fn is_assumed_outside(&self) -> bool {
         match (&self.watch, self.matching) {

@@ -1,4 +1,4 @@
-//! What a source knows of its documents beyond what the index holds.
+//! Details of documents that a source knows and the index lacks.
 //!
 //! A search asks the source of each hit, so that it needs to know no kind of source.
 

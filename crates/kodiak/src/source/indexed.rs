@@ -1,4 +1,4 @@
-//! What the index knows of one source, for looks for changes.
+//! The entries of one source in the index, for looks for changes.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;

@@ -53,7 +53,7 @@ pub struct Look {
     pub containers: Vec<Container>,
     /// The keys of the containers that no longer exist.
     pub containers_gone: Vec<String>,
-    /// The number of entries that cannot be read at present, whether or not the
+    /// The number of entries that cannot be read at the moment, whether or not the
     /// index knows that.
     pub unreadable: usize,
 }

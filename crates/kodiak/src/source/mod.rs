@@ -76,8 +76,8 @@ pub trait Source: Send + Sync {
     }
 
     /// Returns the source as it is at this moment, for a caller that lists it
-    /// and then reads many entries. A source that is written to meanwhile, and
-    /// whose entries depend on each other, returns one; others, such as a
+    /// and then reads many entries. A source that other programs write to at the same
+    /// time, and whose entries depend on each other, returns one; others, such as a
     /// folder, do not.
     fn snapshot(&self) -> Result<Option<Box<dyn Source + '_>>> {
         Ok(None)
@@ -233,7 +233,7 @@ pub trait WritableSource {
 /// A file that holds a note, or held one before it was deleted.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct FileCopy {
-    /// Its path inside of the source.
+    /// Its path inside the source.
     pub name: String,
     /// The BLAKE3 hash of its content.
     pub hash: [u8; 32],

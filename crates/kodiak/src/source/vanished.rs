@@ -5,7 +5,8 @@
 //! entry that is missing counts as deleted only if the source shows another one that
 //! is indexed, at a moment after the first was missed. Everything that notices
 //! deletions asks here: syncs, rebuilds, looks for changes, and the check of hits. A
-//! drive that is mounted below the root of a source is up to `mounts`.
+//! drive that is mounted below the root of a source is up to `mounts`. A source that is
+//! [certain](super::Traits::certain) of what it shows is never away without an error.
 
 use std::ops::ControlFlow;
 use std::time::Instant;

@@ -1,4 +1,4 @@
-//! A source without what was forgotten.
+//! A source without its forgotten documents.
 //!
 //! Forwards to another source, and leaves out the documents that have a tombstone.
 //! Syncing sees every source through this; nothing else needs to.

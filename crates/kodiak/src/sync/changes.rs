@@ -58,7 +58,8 @@ pub fn changes(source: &dyn Source, index: &dyn Reader) -> Result<Changes> {
     Ok(changes)
 }
 
-/// Fails if a source with documents in the index lists nothing.
+/// Fails if a source with documents in the index lists nothing, unless it is certain that
+/// there is nothing.
 pub(super) fn require_entries(
     source: &dyn Source,
     listing: &Listing,

@@ -172,7 +172,7 @@ enum Ended {
     Outdated,
     /// The time was up, or the run was cancelled.
     Over,
-    /// The embedder failed in a way that is no text's fault.
+    /// The embedder failed for a reason that is not in a text.
     Stopped(EmbedError),
 }
 

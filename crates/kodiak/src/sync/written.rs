@@ -1,6 +1,6 @@
 //! Storing exactly the entries that were just written, moved or deleted.
 //!
-//! Whoever writes to a source knows what it has changed, so nothing is listed.
+//! A writer knows which entries it has changed, so nothing is listed.
 //! Containers keep their recorded versions: the next search sees that they have
 //! changed and looks at them itself.
 

@@ -1,4 +1,4 @@
-//! What callers ask for from outside, read in one place for every surface.
+//! Requests from outside are read in one place for every surface.
 
 use kodiak::access::Guard;
 use kodiak::engine::{Ask, Engine, Job, ToSync};
@@ -118,7 +118,7 @@ fn every_wrong_value_is_named() {
         let refused = ask.request(engine.view(&Guard::local()), 100).unwrap_err();
         assert_eq!(refused.to_string(), error);
     }
-    // What is outside of a caller's scope does not exist.
+    // What is outside a caller's scope does not exist.
     let ask = Ask {
         projects: list(&["web"]),
         ..Ask::default()

@@ -355,7 +355,7 @@ fn notes_that_are_deleted_one_by_one_are_gone_at_once() {
             assert_eq!(answer.hits.len(), left, "{answer:?}");
             assert!(answer.is_complete(), "{answer:?}");
         }
-        // All of them replaced by another is no empty folder.
+        // All of them replaced by another is not an empty folder.
         fs::remove_file(machine.drive().join("b.md")).unwrap();
         fs::write(machine.drive().join("new.md"), "another limit").unwrap();
         let answer = engine.search(&me(), &asked(true)).unwrap();

@@ -24,7 +24,7 @@ use crate::embedders::tiny;
 /// what they say.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// Takes turns at writing with whoever else does, under this name.
+/// Takes turns at writing with other writers, under this name.
 pub(crate) struct Turns<'a>(pub(crate) &'a dyn Store, pub(crate) &'a str);
 
 impl WriteAccess for Turns<'_> {
@@ -131,7 +131,7 @@ impl Collection {
         self.embed_until(embedder, until, &Cancel::new())
     }
 
-    /// Embeds what lacks a vector, without the cache, until somebody cancels.
+    /// Embeds what lacks a vector, without the cache, until it is cancelled.
     pub(crate) fn embed_until(
         &self,
         embedder: &dyn Embedder,

@@ -222,7 +222,7 @@ fn one_and_two_letters_find_the_best_of_many_words() {
             "{query}"
         );
     }
-    // Who types an asterisk is told that not all were looked for.
+    // A user who types an asterisk is told that not all were searched.
     let codes = |query: &str| {
         let answer = notes.answer(&ask(query));
         answer.notices.iter().map(Caveat::code).collect::<Vec<_>>()

@@ -18,7 +18,7 @@ const QUERIES: [&str; 6] = [
     "*",
 ];
 
-/// Changes notes, embeds them, and now and then makes the index anew.
+/// Changes notes, embeds them, and now and then rebuilds the index.
 fn keep_writing(notes: &Collection, turns: usize) {
     let words = ["garlic", "pork", "tofu", "budget", "hotel", "compiler"];
     for turn in 0..turns {

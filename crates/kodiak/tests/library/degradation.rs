@@ -169,7 +169,7 @@ fn lexical_search_answers_if_the_model_panics() {
 fn lexical_search_answers_if_the_model_takes_too_long() {
     let notes = embedded();
     let slow = Scripted::tiny_after(|_, _| {
-        // Longer than any machine is busy; nobody waits for the thread.
+        // Longer than any machine is busy; the test does not wait for the thread.
         std::thread::sleep(Duration::from_hours(1));
         Ok(())
     });

@@ -1,4 +1,4 @@
-//! From chunks to vectors: none twice, none forgotten, nobody kept waiting.
+//! From chunks to vectors: none twice, none forgotten, and no reader kept waiting.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -51,7 +51,7 @@ fn the_newest_notes_come_first() {
     notes.sync_and_embed(&*model);
     let asked = model.chunks();
     assert_eq!(asked.len(), 100);
-    // Within a batch the order is nobody's; the first batch is the newest 48.
+    // Within a batch the order is not defined; the first batch is the newest 48.
     let days = |texts: &[String]| -> HashSet<String> {
         let last = |text: &String| text.split_whitespace().last().unwrap().to_owned();
         texts.iter().map(last).collect()
@@ -270,7 +270,7 @@ fn only_one_embeds_at_a_time_and_the_other_is_told() {
         (report.embedded, report.failed, report.elsewhere),
         (5, 0, None)
     );
-    // And afterwards nobody is in the way.
+    // And afterwards nothing holds the lock.
     assert_eq!(notes.embed(&*tiny(), None).elsewhere, None);
 }
 
@@ -295,7 +295,7 @@ fn others_write_while_a_model_works() {
     });
     let report = notes.embed(&*model, None);
     assert_eq!((report.failed, report.left), (0, 0));
-    // What came meanwhile has its vectors too, and what went has none.
+    // What was added during the run has its vectors too, and what was removed has none.
     let answer = notes.answer_with(&tiny(), &ask("cook pasta salad"));
     assert!((answer.embedded - 1.0).abs() < f64::EPSILON, "{answer:?}");
     assert!(answer.notices.sentences().is_empty(), "{answer:?}");

@@ -182,7 +182,7 @@ fn documents_are_written_found_changed_and_erased() {
     update(seen).unwrap();
     assert_eq!(paths("madagascar"), std::slice::from_ref(&saved.key));
     assert!(paths("zanzibar").is_empty());
-    // Whoever has seen something else must look again.
+    // A caller that has seen another version must look again.
     assert!(matches!(update(seen), Err(Error::Conflict { .. })));
 
     Notes::new(&engine)
@@ -300,7 +300,7 @@ fn long_work_stops_when_it_is_told_to() {
     let job = Job::new(&listener).cancelled_by(cancel.clone());
     let stopped = engine.sync(&me(), ToSync::All, &job).unwrap_err();
     assert!(matches!(stopped, Error::Cancelled), "{stopped}");
-    // The next sync goes on as if nothing had happened.
+    // The next sync continues as if nothing had happened.
     let report = engine.sync(&me(), ToSync::All, &Job::default()).unwrap();
     assert_eq!(report.synced[0].1.documents, 405);
     // An embedding run keeps what it has and says what is left.
@@ -340,7 +340,7 @@ fn searches_stop_waiting_for_a_model_that_hangs() {
             });
         }
     });
-    // Whoever gave up is not worked for: no more texts than threads were begun.
+    // No work is done for a caller that gave up: no more texts than threads were begun.
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     assert!(
         hanging.queries().len() <= threads,

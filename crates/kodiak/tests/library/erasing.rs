@@ -166,7 +166,8 @@ impl Home {
     }
 
     /// Indexes and embeds everything, with a memory or an article if one is to be erased,
-    /// and an earlier version of what can have one.
+    /// and an earlier version of what can have one. All of it was opened, and something
+    /// beside the index says the same.
     fn fill(&self, what: What) -> Engine {
         let engine = self.engine();
         index(&engine);
@@ -351,7 +352,7 @@ fn whatever_stops_an_erasing_the_next_writer_finishes_it() {
             let next = run_something(number, what, &engine);
             stopped.assert_gone(what, &engine, &format!("{step:?}, then {next}"));
             if number.is_multiple_of(5) {
-                // It stays away, and erasing it again is no error.
+                // It stays away, and erasing it again is not an error.
                 engine
                     .rebuild(&Guard::local(), false, &Job::default())
                     .unwrap();
@@ -414,7 +415,7 @@ fn a_reader_delays_an_erasing_and_the_next_writer_finishes_it() {
             left.iter().all(|file| file.contains("index.db")),
             "{left:?}"
         );
-        // Nothing is found, other work goes on, and asking again says the same.
+        // Nothing is found, other work continues, and asking again says the same.
         assert_eq!(engine.search(&me, &ask("quasarblau"))?.total, 0);
         engine.sync(&me, ToSync::All, &Job::default())?;
         let again = What::Memory.purge(&engine, &Job::default());
@@ -482,7 +483,7 @@ fn a_folder_that_is_away_is_erased_from_when_it_is_back() {
     assert!(absent(&refused), "{refused}");
     assert_eq!(home.left(), Vec::<String>::new());
     assert!(home.journal().exists());
-    // The rest goes on, and it stays recorded.
+    // The rest continues, and it stays recorded.
     let only = ["pages".to_owned()];
     engine
         .sync(&Guard::local(), ToSync::Only(&only), &Job::default())

@@ -69,7 +69,7 @@ fn every_file_is_checked_within_the_promised_number_of_searches() {
     let (notes, first) = collection();
     edit_all(&notes);
     for at in 1..=SEARCHES {
-        // Another process goes on where the one before it stopped.
+        // Another process continues where the one before it stopped.
         let engine = if at % 2 == 0 {
             engine(&notes)
         } else {

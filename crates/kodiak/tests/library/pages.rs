@@ -425,7 +425,7 @@ fn an_interrupted_rename_is_finished_and_not_done_twice() {
     let outcome = Notes::new(&engine).rename_tag(&me(), "a", "a/b", &job);
     assert!(matches!(outcome, Err(Error::Cancelled)), "{outcome:?}");
     assert!(journal(&place).exists());
-    // One file was rewritten before the process died, and somebody edits another.
+    // One file was rewritten before the process died, and the user edits another.
     place.write("0.md", "n0 #a/b #a/b/x\n");
     place.write("1.md", "somebody else's #a\n");
     let job = Job::default();

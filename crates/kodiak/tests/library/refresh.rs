@@ -121,7 +121,7 @@ fn ignore_rules_hold_for_new_files_and_may_change() {
     notes.write(".trash/e.md", "# E\n\nbread\n");
     notes.write("sub/picture.png", "bread");
     assert_found(&engine, "bread", &["a.md", "sub/b.md"]);
-    // Rules that are edited in place decide anew about everything below.
+    // Rules that are edited in place decide again about everything below.
     notes.write(".gitignore", "sub/\n");
     let now = ["a.md", "drafts/c.md", "drafts/d.md"];
     assert_found(&engine, "bread", &now);
@@ -304,7 +304,7 @@ fn fifty_searches_at_once_find_what_was_written_before_them() {
             "{answer:?}"
         );
     }
-    // Whoever indexes a change is complete.
+    // An answer after a change was indexed is complete.
     assert!(complete.load(Ordering::Relaxed) >= 5);
 }
 
@@ -549,7 +549,7 @@ fn a_document_is_read_as_indexed_where_nothing_is_refreshed() {
         .unwrap();
     notes.write("a.md", "# A\n\nWalnut and pecan.\n");
     assert!(!get(&engine, "a.md").unwrap().text.contains("pecan"));
-    // Somebody else writes, so it cannot be brought up to date either.
+    // Another process writes, so it cannot be brought up to date either.
     let _lock = WriteLock::acquire(&notes.index_path(), "someone").unwrap();
     assert!(
         !get(&patient(&notes), "a.md")

@@ -1,4 +1,4 @@
-//! What the doctor finds, and what it makes of it.
+//! The findings of the doctor, and their repair.
 
 use std::sync::Arc;
 
@@ -73,7 +73,7 @@ fn text_that_is_no_text_is_found_and_built_anew_with_its_vectors() {
     notes.run_sql("UPDATE documents SET kind = CAST(x'ff' AS TEXT) WHERE id = 2");
     let repairs = repaired(&engine);
     assert!(matches!(repairs[0], Repair::SetAside(_)), "{repairs:?}");
-    // The cache has the vectors: nothing is embedded anew, and nothing is missing.
+    // The cache has the vectors: nothing is embedded again, and nothing is missing.
     assert!(repairs.contains(&Repair::Embedded(5)), "{repairs:?}");
     assert_eq!(meant(&engine), before);
 }

@@ -251,7 +251,7 @@ fn whatever_fails_the_order_stays_and_a_notice_says_why() {
         assert!(codes(&after).contains(&"not-reranked"));
         assert_eq!(after.retrievers.reranker, None);
     }
-    // Nobody asked for it, or nothing was asked.
+    // It was not asked for, or there is no query.
     let judge = Judge::new(|_| 1.0);
     answer(&notes, Some(judge.clone()), &ask("budget trip"));
     answer(&notes, Some(judge.clone()), &reranked("*"));

@@ -244,7 +244,7 @@ fn the_newest_version_wins_and_the_next_takes_over() {
         all.remove(0).id
     };
     let before = id(&engine);
-    // Whoever searches finds a new version at once, in another folder too.
+    // A search finds a new version at once, in another folder too.
     let second = tree.write("y/a-v2.json", &node("a", 2, "Second almond", &[]));
     assert_eq!(by_word(&engine, "almond"), ["a"]);
     assert_eq!(by_word(&engine, "walnut"), [] as [&str; 0]);

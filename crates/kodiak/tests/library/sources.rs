@@ -301,7 +301,7 @@ fn what_cannot_be_read_for_now_keeps_its_documents() {
     }
     let skipped = place.store().sources().unwrap()[0].skipped.clone();
     assert_eq!(skipped, [("a.md".to_owned(), "locked".to_owned())]);
-    // Nothing tells that it changed, since nobody can tell.
+    // No change is reported, because none can be known.
     assert!(place.changes().is_empty());
 
     place.write("a.md", "!nothing\n");

@@ -1,7 +1,7 @@
-//! How often a search asks its store. Over a network, each call is a round trip.
+//! Counts how often a search asks its store. Over a network, each call is a round trip.
 //!
 //! Owns a reader that counts the calls to another one. What is known since the reader was
-//! opened is no call, nor is what returns nothing to wait for. A search that a change to the
+//! opened is not a call, nor is what returns nothing to wait for. A search that a change to the
 //! index overtakes while its model works retrieves again, with about as many calls.
 //! The check whether files of hits still exist asks their sources; what it asks of the
 //! store is counted.
@@ -178,7 +178,7 @@ impl Links for Counting<'_> {
 }
 
 impl Vectors for Counting<'_> {
-    // Scanning the index is no call: a store keeps it on this machine.
+    // Scanning the index is not a call: a store keeps it on this machine.
     counted! {
         vectors() -> Result<Option<Arc<dyn VectorIndex>>>;
     }

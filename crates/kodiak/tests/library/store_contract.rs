@@ -1,4 +1,4 @@
-//! What every store promises, tried on SQLite and on the store in memory.
+//! The contract of stores, tested on SQLite, on the store in memory and on PostgreSQL.
 //!
 //! Owns the fixtures and what concerns transactions, locks and bookkeeping.
 //! `asking` is about what a search asks and reads at once, `finding` about
@@ -169,7 +169,7 @@ fn rolling_back_leaves_nothing() {
             assert_eq!(reader.word_frequency("moon").unwrap(), 0);
             assert!(reader.sources().unwrap().is_empty());
         }
-        // The writer goes on.
+        // The writer continues.
         writer.begin().unwrap();
         put(&mut *writer, note("c.md", "C", "river"));
         writer.commit().unwrap();
@@ -195,7 +195,7 @@ fn revisions_follow_changes() {
             assert_ne!(next, last);
             last = next;
         }
-        // Reading, undoing and committing nothing are no changes.
+        // Reading, undoing and committing nothing are not changes.
         keys(&*reader);
         writer.begin().unwrap();
         put(&mut *writer, note("c.md", "C", "bear"));
@@ -336,7 +336,7 @@ fn documents_are_put_replaced_and_removed() {
         assert_eq!(frequencies(&*reader), (vec![0, 0, 0], 0));
         assert_eq!(reader.corpus().unwrap().documents, 0);
         assert!(reader.entry_states("notes").unwrap().is_empty());
-        // A word that no document has is no word of the vocabulary.
+        // A word that no document has is not a word of the vocabulary.
         assert_eq!(reader.vocabulary_size().unwrap(), 0);
         assert!(reader.words_beginning("", 9).unwrap().is_empty());
         assert!(reader.similar_words("moon", 1).unwrap().is_empty());

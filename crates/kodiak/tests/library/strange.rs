@@ -305,7 +305,7 @@ fn bears_database_and_its_log_may_be_anything() {
         remove(&beside);
         make(&beside);
         let listed = ends(&about, move || list_bear(&path));
-        // A link that leads nowhere is no log.
+        // A link that leads nowhere is not a log.
         assert!(
             listed.is_err() || kind == "link to itself",
             "{about}: {listed:?}"

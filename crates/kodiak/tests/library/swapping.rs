@@ -1,5 +1,5 @@
 //! Folders that are exchanged for links while something is written: nothing leaves the
-//! root, and nothing outside of it is read.
+//! root, and nothing outside it is read.
 
 #![cfg(target_os = "linux")]
 
@@ -22,10 +22,10 @@ use rustix::fs::{RenameFlags, renameat_with};
 use crate::collection::ask;
 use crate::sessions::EXAMPLE;
 
-/// How long each kind of writing goes on.
+/// How long each kind of writing continues.
 const LONG: Duration = Duration::from_millis(2_500);
 
-/// A root with folders and links of the same names, and a folder outside of it.
+/// A root with folders and links of the same names, and a folder outside it.
 struct Place {
     place: tempfile::TempDir,
     /// Pairs of a folder and of a link that leads out, as names in an open folder: the
@@ -67,7 +67,7 @@ impl Place {
         self.place.path().canonicalize().unwrap().join("outside")
     }
 
-    /// Returns the files outside of the root, with what they say.
+    /// Returns the files outside the root, with what they say.
     fn files_outside(&self) -> BTreeMap<PathBuf, String> {
         let mut files = BTreeMap::new();
         let mut folders = vec![self.outside()];
@@ -86,7 +86,7 @@ impl Place {
     }
 
     /// Runs `work` again and again while folders and links are exchanged, and checks
-    /// that nothing outside of the root has changed.
+    /// that nothing outside the root has changed.
     fn swap_during(&self, mut work: impl FnMut(u64)) {
         let before = self.files_outside();
         let done = AtomicBool::new(false);

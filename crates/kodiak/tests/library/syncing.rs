@@ -1,4 +1,4 @@
-//! What a sync notices, and what it never does.
+//! The changes that a sync notices, and those it never makes.
 
 use kodiak::access::Guard;
 use kodiak::source::Source;

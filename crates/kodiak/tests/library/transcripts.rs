@@ -203,7 +203,7 @@ fn a_purged_session_is_in_no_byte_of_any_file() {
     for word in ["quasarblau", "sourdough", "thanks anyway"] {
         assert_eq!(desk.files_with(word), Vec::<String>::new(), "{word}");
     }
-    // The agent goes on with the session, and nothing of it comes back.
+    // The agent continues with the session, and nothing of it comes back.
     fs::write(
         &path,
         talk() + &turn("u9", "s1", "user", "More quasarblau."),

@@ -67,7 +67,7 @@ fn what_no_document_contains_is_said_of_the_searched_ones() {
         heading(&answer).unwrap(),
         "no clear match for \"task management\"; closest in meaning:"
     );
-    // Among the hits it makes them certain, and outside of the filter it is not
+    // Among the hits it makes them certain, and outside the filter it is not
     // searched.
     let all = ask_in(Mode::Semantic, "task management");
     let answer = notes.answer_with(&model, &all);

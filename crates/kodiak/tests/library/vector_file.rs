@@ -193,7 +193,7 @@ fn what_was_removed_or_changed_later_is_not_found_as_it_was() {
     assert_eq!(notes.embed(&*tiny(), None).embedded, 1);
     assert_eq!(notes.meant(&tiny(), "noodles"), [] as [&str; 0]);
     assert_eq!(notes.meant(&tiny(), "pension"), ["ramen.md"]);
-    // So few changes are no reason to write the file again.
+    // So few changes are not a reason to write the file again.
     assert_eq!(std::fs::read(notes.vector_path()).unwrap(), file);
 }
 

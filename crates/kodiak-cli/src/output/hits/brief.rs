@@ -1,5 +1,5 @@
 //! A hit on one line: its number, title and path, and as much of the sentence that
-//! matches as fits.
+//! matches as fits. A long path is cut before the sentence is left out.
 
 use kodiak::search::Hit;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
@@ -9,7 +9,7 @@ use crate::output::style::BOLD;
 
 /// The space between two columns.
 const GAP: &str = "  ";
-/// The fewest columns in which a sentence is shown.
+/// The fewest columns of a sentence, and the most that it takes from a long path.
 const MIN_SENTENCE: usize = 16;
 
 /// The widths of the columns, the same for all hits.

@@ -1,4 +1,4 @@
-//! Where a hit is: its path and line, its id and tags, and where its copies are.
+//! The place of a hit: its path and line, its id and tags, and where its copies are.
 
 use std::fmt::Write;
 

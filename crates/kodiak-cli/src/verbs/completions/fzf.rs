@@ -1,7 +1,9 @@
 //! A search as you type, for shells with fzf.
 //!
 //! fzf runs a search for every key and shows what it finds, with the note beside
-//! it. Enter opens the note at its line. The function is `kodiak-fzf`.
+//! it. Enter opens the note at its line. The function is `kodiak-fzf`. Each search is a
+//! process of its own, so it is by words alone: loading the model would take longer than
+//! typing the next key.
 
 use clap_complete::Shell;
 

@@ -1,4 +1,4 @@
-//! `kodiak forget QUERY`: the memories that words mean which are no name.
+//! `kodiak forget QUERY`: finds memories by words that are not a name.
 //!
 //! Nothing is forgotten by a query alone: the user chooses from what was found, or
 //! `--yes` says that the only match is meant.

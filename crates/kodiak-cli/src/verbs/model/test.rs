@@ -93,7 +93,7 @@ fn embedder(
         ));
     }
     if let Some(remote) = Remote::new(context, config) {
-        // Asked anew: the model may be another one by now.
+        // Asked again: the model may be another one by now.
         remote.ask().map_err(|reason| refusal(reason, HINT))?;
         return remote
             .for_documents()

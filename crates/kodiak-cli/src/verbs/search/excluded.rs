@@ -1,4 +1,4 @@
-//! Tells which filter is to blame where a search finds nothing.
+//! Finds the filter that left a search without hits.
 
 use kodiak::Engine;
 use kodiak::access::Guard;

@@ -95,7 +95,7 @@ impl Browser<'_> {
     }
 
     fn is_allowed(&self, response: &Response) -> Result<(), Blocked> {
-        // Whatever is allowed is never allowed to everybody.
+        // Nothing is allowed to every origin.
         assert!(!response.head.contains("access-control-allow-origin: *"));
         assert!(!response.head.contains("access-control-allow-credentials"));
         match header(response, "access-control-allow-origin") {

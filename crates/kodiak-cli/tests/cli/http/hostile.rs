@@ -1,4 +1,4 @@
-//! Requests that nobody sends by accident: refused cleanly, logged once, and the
+//! Requests that are never sent by accident: refused cleanly, logged once, and the
 //! server is alive.
 
 use std::io::Write;
@@ -235,7 +235,7 @@ fn malformed_requests_are_refused() {
     }
     let long = format!("GET /{} HTTP/1.1\r\nHost: x\r\n\r\n", "a".repeat(1 << 20));
     let _ = served.raw(long.as_bytes());
-    // One that says nothing holds nobody up.
+    // A silent one does not hold up others.
     let mut silent = TcpStream::connect(&served.address).unwrap();
     silent.write_all(b"POST /mcp HTTP/1.1\r\nHost: ").unwrap();
     served.is_alive();

@@ -8,7 +8,7 @@ use crate::desk::Desk;
 /// The words and names that only the private source has.
 const PRIVATE: [&str; 4] = ["zebrafish", "Zebrafish", "private", "xylophagous"];
 
-/// A desk with a source for everybody, and a private one.
+/// A desk with a public source and a private one.
 fn desk() -> Desk {
     let desk = Desk::indexed();
     desk.write(

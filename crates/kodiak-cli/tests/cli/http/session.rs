@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::{Response, Served, token};
 use crate::desk::Desk;
 
-/// A stream that goes on.
+/// A stream that continues.
 struct Stream(BufReader<TcpStream>);
 
 impl Stream {
@@ -113,7 +113,7 @@ fn a_session_hears_through_its_streams() {
     desk.write("notes/heard.md", "# Heard\n\nA knock at the door.\n");
     let updated = second.heard("notifications/resources/updated");
     assert_eq!(updated, json!({"uri": address}));
-    // Whoever ends a session ends its streams.
+    // Ending a session ends its streams.
     let ended = served.send("DELETE", "/mcp", &[("Mcp-Session-Id", &session)], "");
     assert_eq!(ended.status, 204);
     first.end();
@@ -153,7 +153,7 @@ fn a_client_that_outlives_the_server_goes_on() {
         let refused = ask(&served, wrong, "", "tools/list", &json!({}));
         assert_eq!(refused.status, 404, "{refused:?}");
     }
-    // Without a session there is nobody to be told.
+    // Without a session there is no one to notify.
     let refused = ask(
         &served,
         "",
@@ -181,7 +181,7 @@ fn a_session_has_the_rights_of_who_opened_it() {
     );
     let refused = ask(&served, &session, &narrow, "logging/setLevel", &params);
     assert_eq!(refused.status, 404, "{refused:?}");
-    // Whoever is no longer let in hears nothing more.
+    // A caller whose token was revoked gets no more events.
     let address = "kodiak://notes/heard.md";
     desk.write("notes/heard.md", "# Heard\n");
     ask(

@@ -1,4 +1,6 @@
-//! `POST /api/search`: the same answer as `kodiak search --json`.
+//! `POST /api/search`: the same answer as `kodiak search --json`. For the owner of the
+//! machine, hits that were opened pass others that are about as relevant. While a query is
+//! typed, changes are not looked for, which would take longer than the search.
 
 use axum::Extension;
 use axum::extract::State;

@@ -1,4 +1,5 @@
-//! `GET /api/timeline`: the same answer as `kodiak timeline --json`.
+//! `GET /api/timeline`: the same answer as `kodiak timeline --json`, or, where everything is
+//! asked for, one with notes of all kinds.
 
 use axum::Extension;
 use axum::extract::State;

@@ -96,7 +96,7 @@ const CODEX: &str = r#"{"timestamp":"2026-08-22T11:00:00Z","type":"session_meta"
 {"timestamp":"2026-08-22T11:00:01Z","type":"event_msg","payload":{"type":"user_message","message":"Paint the kettle green."}}
 "#;
 
-/// Names of a session, later ones first forgotten, one of nobody and lines that are none.
+/// Names of a session, one of no session, and lines that are not names.
 const CODEX_INDEX: &str = r#"{"id":"t-1","thread_name":"Kettle","updated_at":"2026-08-22T11:00:00Z"}
 {"id":"other","thread_name":"Nobody's","updated_at":"2026-08-22T11:00:00Z"}
 nonsense

@@ -266,7 +266,7 @@ fn a_copy_of_a_later_format_is_left_alone() {
     let entry = source.list().unwrap().entries.remove(0);
     assert!(source.read(&entry, &mut |_| {}).is_err());
     assert_eq!(fs::read_to_string(&copy).unwrap(), text);
-    // One that cannot be understood is written anew.
+    // One that cannot be understood is rewritten.
     fs::write(&copy, "broken").unwrap();
     assert_eq!(desk.documents(Agent::ClaudeCode).len(), 1);
     assert!(fs::read_to_string(&copy).unwrap().contains("alpha"));
@@ -318,7 +318,7 @@ fn a_waiting_prompt_is_found_and_never_twice() {
         whole.write(FILE, &all);
         assert_eq!(texts(&whole), now, "{number}");
     }
-    // A file that was written anew is read as a whole, beside what was kept of it.
+    // A file that was rewritten is read as a whole, beside what was kept of it.
     let desk = Desk::new();
     desk.write(FILE, &stages[0]);
     assert_eq!(texts(&desk), waits);

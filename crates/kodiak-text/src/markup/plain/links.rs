@@ -1,4 +1,4 @@
-//! Tells blocks that are links and nothing else from those that say something.
+//! Separates blocks that are only links from blocks with text.
 
 use super::super::brackets::{bracketed, near};
 

@@ -1,4 +1,4 @@
-//! What single lines are: rows of tables, lists of links, lines of tags.
+//! Classifies single lines: rows of tables, lists of links, lines of tags.
 
 use std::ops::Range;
 

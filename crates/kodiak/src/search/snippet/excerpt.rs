@@ -168,8 +168,8 @@ struct Cut {
 }
 
 impl Cut {
-    /// Chooses the part around `anchor`. `last` tells whether the prose goes to the
-    /// very end of the body.
+    /// Chooses the part around `anchor`. `last` is true if the prose reaches the
+    /// end of the body.
     fn around(prose: &Prose, anchor: Range<usize>, last: bool) -> Self {
         let text = prose.text.as_str();
         let bounds = bounds(prose, &anchor);

@@ -171,8 +171,8 @@ impl Crew<'_> {
                 Err(ref error @ EmbedError::Busy { retry_after, .. }) => {
                     let pause = retry_after.unwrap_or_else(|| pause_after(pauses));
                     pauses += 1;
-                    // Somebody who waits for the end of the run is not kept for
-                    // hours: the next run goes on from here.
+                    // A run does not last for hours because of pauses: the next run
+                    // continues from here.
                     let hopeless = pauses > MAX_PAUSES || pause > MAX_ASKED_PAUSE;
                     if hopeless || !self.pause(pause) {
                         return Err(error.clone());

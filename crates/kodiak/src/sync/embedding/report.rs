@@ -1,4 +1,4 @@
-//! What a backfill tells while it runs, and when it has ended.
+//! What a backfill reports while it runs and when it ends.
 
 /// The result of a backfill.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

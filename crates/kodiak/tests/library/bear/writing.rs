@@ -11,7 +11,7 @@ use tiny_bear::{Bear, Generation, Note};
 use super::{Den, sync};
 
 /// The database that the writing process is told to use, and what it does:
-/// write, write and open the database anew for every change, or write once.
+/// write, write and reopen the database for every change, or write once.
 const DATABASE: &str = "TINY_BEAR_DATABASE";
 const MANNER: &str = "TINY_BEAR_MANNER";
 const WRITE: &str = "write";

@@ -1,4 +1,4 @@
-//! What is in the trash can be erased as if it were not.
+//! Documents in the trash can be erased like any others.
 
 use super::*;
 use crate::forgetting::files_with;
@@ -59,7 +59,7 @@ fn a_memory_in_the_trash_is_erased_under_each_of_its_names() {
         assert!(!left(&place).is_empty());
         assert_eq!(purge(&engine, name).unwrap(), 1, "{name}");
         assert_eq!(left(&place), Vec::<String>::new(), "{name}");
-        // It does not come back, and erasing it again is no error.
+        // It does not come back, and erasing it again is not an error.
         assert_eq!(purge(&engine, "mine").unwrap(), 0);
         place.write("again.md", "---\nid: mine\n---\nzebra amaranth\n");
         sync(&engine);

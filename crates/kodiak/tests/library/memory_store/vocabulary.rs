@@ -1,4 +1,4 @@
-//! The words and terms of the documents, counted anew for each question.
+//! The words and terms of the documents, counted again for each question.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,4 +1,4 @@
-//! What a search asks and reads at once.
+//! Questions and reads that a search sends at once.
 
 use kodiak::rank::Bm25;
 use kodiak::store::{

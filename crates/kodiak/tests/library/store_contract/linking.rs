@@ -405,10 +405,10 @@ fn links_are_followed_in_both_directions() {
         let (meant, linking) = around(&*reader, "b/two.md", &all);
         assert_eq!(meant, ["people/bob.md", "people/bob.md", "b/plan.md"]);
         assert_eq!(linking, ["b/plan.md", "c/plan.md"]);
-        // A note's link to itself is no link from another one.
+        // A note's link to itself is not a link from another one.
         let (_, linking) = around(&*reader, "self.md", &all);
         assert_eq!(linking, [] as [&str; 0]);
-        // Outside of the scope, nothing is meant and nothing links.
+        // Outside the scope, nothing is meant and nothing links.
         let narrow = Guard::local().within(["other"]).narrow(&all);
         let (meant, linking) = around(&*reader, "b/two.md", &narrow);
         assert_eq!(meant, ["nothing"; 3]);

@@ -1,4 +1,4 @@
-//! What a quick look at a source asks of a store.
+//! The demands of a quick look at a source on a store.
 
 use std::ops::ControlFlow;
 

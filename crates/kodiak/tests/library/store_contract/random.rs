@@ -1,4 +1,4 @@
-//! Both stores on corpora and expressions nobody chose.
+//! All stores on random corpora and expressions.
 
 use kodiak::rank::evidence::QueryWord;
 use kodiak::store::{Column, Expression, Phrase, Reader, SqliteIndex, Store};
