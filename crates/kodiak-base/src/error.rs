@@ -104,7 +104,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// Another process is writing to the index.
-    #[error("the index is being written by {holder}")]
+    #[error("{holder} is writing to the index")]
     Locked {
         /// The holder of the lock, such as "process 4711 (kodiak index)".
         holder: String,
@@ -142,10 +142,25 @@ pub enum Error {
         detail: String,
     },
     /// A source that has documents in the index lists none at all.
-    #[error("there are no notes in {location} any more")]
+    #[error("there are no longer any notes in {location}")]
     SourceEmpty {
         /// Where the source is.
         location: String,
+    },
+    /// A source of this name is on another machine that shares the index.
+    #[error("the source '{name}' in this index belongs to another machine: {location}")]
+    SourceElsewhere {
+        /// The name.
+        name: String,
+        /// The machine, and where the source is on it.
+        location: String,
+    },
+    /// An index that several machines share has sources that are not on this one, which a
+    /// rebuild would lose.
+    #[error("the index was not rebuilt: other machines keep {} in it", .names.join(", "))]
+    SharedIndex {
+        /// The names of their sources.
+        names: Vec<String>,
     },
     /// A text is not a date.
     #[error("'{input}' is not a valid date")]
@@ -279,7 +294,7 @@ pub enum Error {
         capability: &'static str,
     },
     /// The work would change what does not exist for the caller.
-    #[error("not allowed: this would also change what is outside of the caller's scope")]
+    #[error("not allowed: this would change documents outside the caller's scope")]
     OutOfScope,
     /// A note changed between being read and being written.
     #[error("{} has changed since it was read; read it again and repeat the change", path.display())]
@@ -326,7 +341,7 @@ pub enum Error {
         detail: String,
     },
     /// A version of a record exists, with other content.
-    #[error("version {version} of the record '{id}' exists with other content")]
+    #[error("version {version} of the record '{id}' already exists with different content")]
     RecordTaken {
         /// The id of the record.
         id: String,
@@ -334,7 +349,7 @@ pub enum Error {
         version: u64,
     },
     /// A source is read-only.
-    #[error("the source '{name}' is only read: nothing is written to it")]
+    #[error("the source '{name}' is read-only")]
     NotWritable {
         /// Its name.
         name: String,
@@ -363,6 +378,15 @@ pub enum Error {
         /// Its name.
         name: String,
     },
+    /// A source that holds something is not registered here. Another config or another
+    /// machine may have it.
+    #[error("the source '{name}' ({location}) is not registered here")]
+    SourceNotHere {
+        /// Its name.
+        name: String,
+        /// Where it is, as far as that is known.
+        location: String,
+    },
     /// Documents are no longer indexed, but something of them is still in a file. What
     /// writes the index next erases it.
     #[error("not everything is erased yet: {source}")]
@@ -388,6 +412,8 @@ pub enum Cause {
     Busy,
     /// The file is damaged.
     Damaged,
+    /// The server cannot be reached, or ended the connection.
+    Unreachable,
     /// The statement failed: a table is missing or has unexpected content.
     Refused,
 }
@@ -441,7 +467,9 @@ impl Error {
             | Self::Conflict { path, .. } => {
                 *path = path.file_name().map(PathBuf::from).unwrap_or_default();
             }
-            Self::SourceEmpty { location } => {
+            Self::SourceEmpty { location }
+            | Self::SourceElsewhere { location, .. }
+            | Self::SourceNotHere { location, .. } => {
                 let end = location.trim_end_matches('/').rsplit('/').next();
                 *location = end.unwrap_or_default().to_owned();
             }
@@ -490,6 +518,7 @@ impl Error {
             Self::FolderMissing { .. }
             | Self::NotAFolder { .. }
             | Self::SourceEmpty { .. }
+            | Self::SourceElsewhere { .. }
             | Self::Foreign { .. }
             | Self::BadGlob { .. } => true,
             Self::Io { action, .. } => *action == "read",

@@ -11,6 +11,7 @@
 
 pub mod folder;
 pub mod left_over;
+pub mod own;
 pub mod state;
 pub mod temporary;
 pub mod turn;
@@ -20,6 +21,7 @@ use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 
 pub use folder::Folder;
+pub use own::{Writing, open_own};
 pub use temporary::{Complete, Rights, Temporary};
 
 /// The most bytes of a small file, such as a config, a list or a manifest.

@@ -70,8 +70,9 @@ pub fn place(source: &str, key: &str, line: Option<usize>) -> String {
     }
 }
 
-/// Returns the path of a document: as it is unless something in it could end it.
-pub fn path(source: &str, key: &str) -> String {
+/// Returns the path of a document for a place in brackets: as it is unless something in it
+/// could end it. Outside of brackets, a path is a [`word`].
+fn path(source: &str, key: &str) -> String {
     let path = format!("{source}/{key}");
     let odd = |sign: char| "[]\"\\".contains(sign) || escape::is_harmful(sign);
     if path.contains(odd) {

@@ -248,7 +248,7 @@ impl Download<'_> {
         let host = response.address.authority();
         match status {
             401 | 403 => Turn::Hopeless(format!(
-                "{host} does not give {name} to everybody: set HF_TOKEN, and accept the model's licence on its page"
+                "{host} restricts access to {name}: accept the licence on its page, then set HF_TOKEN"
             )),
             404 | 410 => Turn::Hopeless(format!("{host} has no {name}")),
             408 | 429 | 500..=599 => Turn::Nothing(
@@ -342,7 +342,7 @@ impl Partial {
 fn open(path: &Path) -> Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
-    let file = options.open(path);
+    let file = kodiak_base::files::own::open_safely(path, &mut options);
     file.map_err(|error| Error::io("create", path)(error).into())
 }
 
