@@ -36,7 +36,16 @@ impl SemanticRelevance {
     /// were searched. Below five documents it falls twice as fast, to where it is for one
     /// document: a few notes are mostly short ones, which are less similar to anything.
     pub fn even_odds(&self, documents: u64) -> f64 {
-        self.background + self.spread * (documents.max(1) as f64).ln()
+        let logarithm = |number: u64| (number.max(1) as f64).ln();
+        let few = (logarithm(FEW) - logarithm(documents)).max(0.0);
+        self.background + self.spread * (logarithm(documents) - few).max(0.0)
+    }
+
+    /// Returns the lowest similarity that is shown among this many documents by a model
+    /// with this minimum similarity. Among a few documents, what is nearest is shown
+    /// also if a minimum for many would hide it.
+    pub fn minimum_among(&self, documents: u64, minimum: f32) -> f32 {
+        minimum.min((self.even_odds(documents) - BELOW_EVEN_ODDS) as f32)
     }
 
     /// Returns the probability that a hit with this similarity, among the best of
@@ -76,6 +85,12 @@ pub const SEMANTIC_RELEVANCE: [SemanticRelevance; 2] = [
         slope: 28.0,
     },
 ];
+
+/// The number of documents below which a collection is a few notes.
+const FEW: u64 = 5;
+
+/// How far below even odds a similarity is still shown among a few documents.
+const BELOW_EVEN_ODDS: f64 = 0.1;
 
 /// The number of first hits whose similarity decides whether a query is answered.
 pub const JUDGED: usize = 3;
@@ -141,6 +156,20 @@ mod tests {
         assert!(cosines.probability(0.25, 3) > 0.5);
         assert!(cosines.probability(0.25, 1_000) < 0.2);
         assert_eq!(semantic_relevance(""), None);
+    }
+
+    #[test]
+    fn a_few_documents_are_shown_below_the_minimum_of_many() {
+        let model = SEMANTIC_RELEVANCE[0];
+        assert!((model.even_odds(3) - 0.14).abs() < 0.002);
+        assert!((model.even_odds(1) - model.background).abs() < 1e-9);
+        assert!(model.even_odds(2) < model.even_odds(3));
+        assert!(model.even_odds(4) < model.even_odds(5));
+        assert!((model.even_odds(5) - 0.175).abs() < 0.001);
+        assert!(model.minimum_among(3, 0.15) < 0.05);
+        assert!((model.minimum_among(50, 0.15) - 0.15).abs() < 1e-6);
+        // A model that shows everything still does.
+        assert!(model.minimum_among(3, -1.0) < -0.9);
     }
 
     #[test]

@@ -37,6 +37,11 @@ pub const SIGNED_BONUS: f64 = 2.0;
 /// `node.js`, whose letters already tell most names apart.
 pub const DOTTED_BONUS: f64 = 0.5;
 
+/// The bonus of a candidate that has the name or states the day that is all of the
+/// query: `C++` does not ask for C, however often a note says that. It is more than any
+/// other difference between candidates; a BM25 score is raised by the best one.
+pub const WHOLE_QUERY_BONUS: f64 = 10.0;
+
 /// The bonus of a candidate that tells a time, for a query that asks when.
 pub const TIME_BONUS: f64 = 1.0;
 

@@ -1,10 +1,28 @@
 //! Conversion between dates as people write them and seconds since 1970.
 
+use std::sync::OnceLock;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::calendar::{DAY, Date};
 use crate::document::Timestamp;
 use kodiak_base::error::{Error, Result};
+
+/// Returns how many seconds a clock on the wall is ahead of UTC at a moment.
+pub type Offset = fn(Timestamp) -> i64;
+
+static ZONE: OnceLock<Offset> = OnceLock::new();
+
+/// Sets the time zone that `today`, `yesterday` and ages such as `7d` are read in, for
+/// the whole process and once. Without one it is UTC.
+pub fn use_zone(offset: Offset) {
+    // A second zone would make one text mean two moments.
+    let _ = ZONE.set(offset);
+}
+
+/// Returns how many seconds the zone of this process is ahead of UTC at a moment.
+fn offset_at(at: Timestamp) -> i64 {
+    ZONE.get().map_or(0, |offset| offset(at))
+}
 
 /// Reads a date or a moment: `2026-01-31`, `2026/1/31`, `2026-01`, `2026`,
 /// `2026-01-31 09:00`, `2026-01-31T09:00:00Z`, or seconds since 1970. A date
@@ -95,7 +113,11 @@ fn number<T: std::str::FromStr>(text: &str) -> Option<T> {
 /// midnight or at that of UTC, whichever is earlier, so that a note that carries the date
 /// is not lost. The error names the text.
 pub fn parse_limit(text: &str) -> Result<Timestamp> {
-    let found = parse(text).or_else(|| relative(text, now()));
+    let typed = || {
+        let day = relative(text, now(), offset_at)?;
+        Some(day.start().min(midnight(day, offset_at)))
+    };
+    let found = parse(text).or_else(typed);
     found.ok_or_else(|| Error::BadDate {
         input: text.to_owned(),
     })
@@ -105,6 +127,12 @@ pub fn parse_limit(text: &str) -> Result<Timestamp> {
 /// the month or the year. A moment is itself. A day of the zone that [`use_zone`] sets
 /// ends there or in UTC, whichever is later. The error names the text.
 pub fn parse_end(text: &str) -> Result<Timestamp> {
+    if parse(text).is_none()
+        && let Some(day) = relative(text, now(), offset_at)
+    {
+        let next = day.plus_days(1).unwrap_or(day);
+        return Ok(next.start().max(midnight(next, offset_at)) - 1);
+    }
     let start = parse_limit(text)?;
     let text = text.trim();
     let day = Date::of(start);
@@ -119,11 +147,18 @@ pub fn parse_end(text: &str) -> Result<Timestamp> {
     Ok(next.map_or(start, |next| next.start() - 1))
 }
 
-/// Reads a date relative to the day of `now`.
-fn relative(text: &str, now: Timestamp) -> Option<Timestamp> {
+/// Returns the beginning of a day in a zone.
+fn midnight(day: Date, offset: impl Fn(Timestamp) -> i64) -> Timestamp {
+    let utc = day.start();
+    // The offset at midnight there may differ from that at midnight UTC.
+    utc - offset(utc - offset(utc))
+}
+
+/// Returns the day that a date relative to `now` means, for a person in a zone.
+fn relative(text: &str, now: Timestamp, offset: impl Fn(Timestamp) -> i64) -> Option<Date> {
     let text = text.trim().to_lowercase();
-    let today = Date::of(now)?;
-    let day = match text.as_str() {
+    let today = Date::of(now + offset(now))?;
+    match text.as_str() {
         "today" => Some(today),
         "yesterday" => today.plus_days(-1),
         _ => {
@@ -137,8 +172,23 @@ fn relative(text: &str, now: Timestamp) -> Option<Timestamp> {
                 _ => None,
             }
         }
-    };
-    Some(day?.start())
+    }
+}
+
+/// Writes a moment in the zone that [`use_zone`] sets: `2026-01-31T10:00:00+01:00`.
+pub fn format_local(timestamp: Timestamp) -> String {
+    format_at(timestamp, offset_at(timestamp))
+}
+
+fn format_at(timestamp: Timestamp, offset: i64) -> String {
+    let written = format(timestamp + offset);
+    if offset == 0 {
+        return written;
+    }
+    let written = written.trim_end_matches('Z');
+    let sign = if offset < 0 { '-' } else { '+' };
+    let (hours, minutes) = (offset.abs() / 3_600, offset.abs() / 60 % 60);
+    format!("{written}{sign}{hours:02}:{minutes:02}")
 }
 
 /// Writes a moment as `2026-01-31T09:00:00Z`.
@@ -177,6 +227,31 @@ mod tests {
     }
 
     #[test]
+    fn days_are_those_of_the_zone() {
+        let now = parse("2026-03-31T23:30:00Z").unwrap();
+        let [east, west] = [14 * 3_600, -5 * 3_600];
+        for (offset, today, begins) in [
+            (0, "2026-03-31", "2026-03-31T00:00:00Z"),
+            (east, "2026-04-01", "2026-03-31T10:00:00Z"),
+            (west, "2026-03-31", "2026-03-31T05:00:00Z"),
+        ] {
+            let day = relative("today", now, |_| offset).unwrap();
+            assert_eq!(Some(day.start()), parse(today), "{offset}");
+            assert_eq!(format(midnight(day, |_| offset)), begins, "{offset}");
+        }
+        // Clocks go forward at 01:00 UTC: the day begins in winter and ends in summer.
+        let change = parse("2026-03-29T01:00:00Z").unwrap();
+        let offset = |at| if at < change { 3_600 } else { 7_200 };
+        let day = relative("today", change, offset).unwrap();
+        assert_eq!(format(midnight(day, offset)), "2026-03-28T23:00:00Z");
+        let next = day.plus_days(1).unwrap();
+        assert_eq!(format(midnight(next, offset)), "2026-03-29T22:00:00Z");
+        assert_eq!(format_at(change, 7_200), "2026-03-29T03:00:00+02:00");
+        assert_eq!(format_at(change, -12_600), "2026-03-28T21:30:00-03:30");
+        assert_eq!(format_at(change, 0), "2026-03-29T01:00:00Z");
+    }
+
+    #[test]
     fn dates_relative_to_a_day() {
         let now = parse("2026-03-31T15:30:00Z").unwrap();
         for (text, expected) in [
@@ -189,10 +264,11 @@ mod tests {
             ("13 m", "2025-02-28"),
             ("1y", "2025-03-31"),
         ] {
-            assert_eq!(relative(text, now), parse(expected), "{text}");
+            let found = relative(text, now, |_| 0).map(Date::start);
+            assert_eq!(found, parse(expected), "{text}");
         }
         for text in ["", "d", "7", "-7d", "7x", "99999d", "20000y", "７d"] {
-            assert_eq!(relative(text, now), None, "{text}");
+            assert_eq!(relative(text, now, |_| 0), None, "{text}");
         }
         assert_eq!(
             parse_limit("2026-03").unwrap(),

@@ -219,6 +219,29 @@ impl Document {
         DocumentId::new(&self.source, &self.key)
     }
 
+    /// Returns its frontmatter fields as names and plain values. A list gives one pair
+    /// per element; names inside a mapping are joined with a dot.
+    pub fn flat_fields(&self) -> Vec<(String, String)> {
+        fn flatten(name: &str, value: &Value, rows: &mut Vec<(String, String)>) {
+            match value {
+                Value::Null => {}
+                Value::Array(values) => values.iter().for_each(|value| flatten(name, value, rows)),
+                Value::Object(fields) => {
+                    for (inner, value) in fields {
+                        flatten(&format!("{name}.{inner}"), value, rows);
+                    }
+                }
+                Value::String(text) => rows.push((name.to_owned(), text.clone())),
+                other => rows.push((name.to_owned(), other.to_string())),
+            }
+        }
+        let mut rows = Vec::new();
+        for (name, value) in &self.fields {
+            flatten(name, value, &mut rows);
+        }
+        rows
+    }
+
     /// Returns its title and its aliases, as they are searched.
     pub fn titles(&self) -> Cow<'_, str> {
         let mut aliases = ALIASES.iter().filter_map(|name| {
@@ -263,6 +286,10 @@ pub const RESERVED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'.')
     .remove(b'_')
     .remove(b'~');
+
+/// The name in addresses that stands for a search: `kodiak://search/QUERY`. No source can
+/// have it.
+pub const SEARCH_SOURCE: &str = "search";
 
 /// Returns the address of a document, such as `kodiak://notes/gtd.md`. Reserved
 /// characters are percent-encoded.

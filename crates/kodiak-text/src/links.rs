@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use percent_encoding::percent_decode_str;
 
 use super::markup::Lines;
-use super::markup::links::{self, Written};
+use super::markup::links::{self, Written, has_other_extension};
 use super::text::fold_into;
 use crate::document::{EXTENSIONS, Markup};
 
@@ -75,6 +75,19 @@ pub enum Resolved {
     Several,
 }
 
+impl BodyLink {
+    /// Reads a link that was found in a body: what it points to and its text, as written.
+    /// Returns `None` if it leads out of the source.
+    pub fn read(target: &str, text: &str, wiki: bool) -> Option<Self> {
+        let path = path_of(&Written { target, text, wiki })?;
+        (!path.trim().is_empty()).then(|| Self {
+            target: LinkTarget::at(&path, wiki),
+            path,
+            text: one_line(text),
+        })
+    }
+}
+
 impl LinkTarget {
     /// Reads a link's target. Returns `None` if it cannot be another document of the
     /// same source.
@@ -114,7 +127,7 @@ impl LinkTarget {
 
     /// Reports whether a document with this alias may be meant.
     pub fn is_alias(&self, alias: &str) -> bool {
-        self.titled && fold(alias.trim()) == self.path
+        self.titled && alias_path(alias) == self.path
     }
 
     /// Returns the place of the document that a link in the document with the key
@@ -201,7 +214,12 @@ pub fn names(key: &str, title: &str) -> Vec<String> {
 
 /// Returns the name that links may call a document with this alias by.
 pub fn alias_name(alias: &str) -> String {
-    stem(&fold(alias.trim())).to_owned()
+    stem(&alias_path(alias)).to_owned()
+}
+
+/// Returns the path of a link that calls a document by this alias.
+pub fn alias_path(alias: &str) -> String {
+    fold(alias.trim())
 }
 
 /// Returns the links of a body to documents and files of the same source, in order. An
@@ -212,14 +230,9 @@ pub fn within_source(markup: Markup, lines: &Lines, body: &str) -> Vec<BodyLink>
         let is_foreign = link.wiki && is_foreign(markup, link.target.trim());
         if found.len() < MAX_TARGETS
             && !is_foreign
-            && let Some(path) = path_of(&link)
-            && !path.trim().is_empty()
+            && let Some(link) = BodyLink::read(link.target, link.text, link.wiki)
         {
-            found.push(BodyLink {
-                target: LinkTarget::at(&path, link.wiki),
-                path,
-                text: one_line(link.text),
-            });
+            found.push(link);
         }
     });
     found
@@ -358,18 +371,6 @@ fn has_scheme(address: &str) -> bool {
         && scheme
             .bytes()
             .all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
-}
-
-/// Reports whether a path names a file that is not a note, such as a picture.
-fn has_other_extension(path: &str) -> bool {
-    let name = path.rsplit('/').next().unwrap_or_default();
-    let Some((_, extension)) = name.rsplit_once('.') else {
-        return false;
-    };
-    let is_extension = (1..=5).contains(&extension.len())
-        && extension.bytes().all(|byte| byte.is_ascii_alphanumeric());
-    let lower = extension.to_ascii_lowercase();
-    is_extension && !EXTENSIONS.contains(&lower.as_str())
 }
 
 #[cfg(test)]

@@ -84,6 +84,11 @@ impl Period {
         matches!(named, Self::Days(..)).then_some(named)
     }
 
+    /// Reports whether the period is one certain day.
+    pub fn is_day(self) -> bool {
+        matches!(self, Self::Days(first, last) if first == last)
+    }
+
     /// Returns how near another period is, from 1 if they overlap to 0 far away.
     pub fn nearness_of(self, other: Self) -> f64 {
         let Self::Days(first, last) = other else {
@@ -142,6 +147,16 @@ pub fn tells_time(text: &str) -> bool {
         };
         after_last = matches!(word, "last" | "next" | "this" | "past");
         said
+    })
+}
+
+/// Reports whether a query has nothing but numbers and months, as a date has.
+pub fn is_only_date(query: &str) -> bool {
+    let mut folded = String::new();
+    fold_into(query, &mut folded);
+    words(&folded).all(|word| {
+        let word = &folded[word.range];
+        day(word).is_some() || year(word).is_some() || month(word).is_some()
     })
 }
 

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use super::brackets::{bracketed, near};
 use super::lines::Lines;
 use super::markdown::{Begins, Line};
-use crate::document::Markup;
+use crate::document::{EXTENSIONS, Markup};
 
 /// A link as it is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,7 +88,15 @@ fn scan(text: &str, definitions: &HashMap<String, &str>, found: &mut impl FnMut(
             // An image, whose text describes a picture, or an embedded note.
             b'!' if bytes.get(at + 1) == Some(&b'[') => {
                 let near = near(&text[at + 1..]);
-                1 + read(near, definitions).map_or(1, |(length, _)| length)
+                match read(near, definitions) {
+                    Some((length, link)) => {
+                        if let Some(link) = link.filter(embeds_note) {
+                            found(link);
+                        }
+                        1 + length
+                    }
+                    None => 2,
+                }
             }
             b'[' => match read(near(&text[at..]), definitions) {
                 Some((length, link)) => {
@@ -102,6 +110,25 @@ fn scan(text: &str, definitions: &HashMap<String, &str>, found: &mut impl FnMut(
             _ => 1,
         };
     }
+}
+
+/// Reports whether what follows an exclamation mark is a note that is embedded, with the
+/// place in it that is wanted, and not a picture or another file.
+fn embeds_note(link: &Written<'_>) -> bool {
+    let file = link.target.split('#').next().unwrap_or_default();
+    link.wiki && !has_other_extension(file.trim())
+}
+
+/// Reports whether a path names a file that is not a note, such as a picture.
+pub(crate) fn has_other_extension(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or_default();
+    let Some((_, extension)) = name.rsplit_once('.') else {
+        return false;
+    };
+    let is_extension = (1..=5).contains(&extension.len())
+        && extension.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    let lower = extension.to_ascii_lowercase();
+    is_extension && !EXTENSIONS.contains(&lower.as_str())
 }
 
 /// Returns the length of a code span, or of the backticks that open none.
@@ -211,7 +238,14 @@ mod tests {
             ),
             ("[one][nowhere] [two]", &[]),
             // No links.
-            ("![image](a.png) ![[embedded]]", &[]),
+            ("![image](a.png) ![[a.png]] ![[b.pdf#page=2]]", &[]),
+            ("![[a.png|200]] ![note](note.md) ![x][ref]", &[]),
+            // An embedded note is linked.
+            (
+                "![[Plan]]\n\n![[Plan#Goals]] and ![[b/plan.md|ours]]",
+                &["~Plan: Plan", "~Plan#Goals: Plan#Goals", "~b/plan.md: ours"],
+            ),
+            ("`![[Plan]]` \\![[Goals]]", &["~Goals: Goals"]),
             ("[![alt](a.png)](page.md)", &[]),
             ("`[code](a.md)` \\[no](b.md)", &[]),
             ("```\n[code](a.md)\n```", &[]),

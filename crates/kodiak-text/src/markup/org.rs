@@ -44,6 +44,39 @@ fn value_of<'line>(keyword: &'line str, name: &str) -> Option<&'line str> {
     found.eq_ignore_ascii_case(name).then(|| value.trim())
 }
 
+/// Returns the length of the keywords, comments and properties that a file begins with,
+/// up to its first text.
+pub fn head(body: &str) -> usize {
+    let mut length = 0;
+    let mut in_drawer = false;
+    let mut end = 0;
+    for line in body.split_inclusive('\n') {
+        length += line.len();
+        let line = line.trim();
+        if in_drawer {
+            in_drawer = !line.eq_ignore_ascii_case(":end:");
+        } else if line.eq_ignore_ascii_case(":properties:") {
+            in_drawer = true;
+        } else if !line.is_empty() && !is_keyword(line) {
+            return end;
+        }
+        if !in_drawer {
+            end = length;
+        }
+    }
+    // A drawer that is never closed is text.
+    end
+}
+
+/// Reports whether a line is a `#+name: value` keyword or a comment.
+fn is_keyword(line: &str) -> bool {
+    let keyword = |text: &str| text.split_once(':').map(|(name, _)| name.to_owned());
+    match line.strip_prefix("#+") {
+        Some(text) => keyword(text).is_some_and(|name| !name.contains(char::is_whitespace)),
+        None => line == "#" || line.starts_with("# "),
+    }
+}
+
 /// Returns the level and the text of a headline, its tags included; `None` if the
 /// line is not a headline.
 pub fn starred(line: &str) -> Option<(usize, &str)> {
@@ -95,6 +128,25 @@ mod tests {
             let (best, _) = super::super::read(Markup::Org, body, &mut found);
             assert_eq!(best.as_deref(), title, "{body}");
             assert_eq!(found.into_list().join("|"), tags, "{body}");
+        }
+    }
+
+    #[test]
+    fn what_a_file_begins_with_is_not_its_text() {
+        for (first, text) in [
+            ("#+title: One\n#+filetags: :a:\n\n", "* Two\n#+title: x\n"),
+            (":PROPERTIES:\n:ID: 12\n:END:\n#+title: One\n", "Text"),
+            ("# a comment\n#\n", "#hash"),
+            ("", "#+begin_src\n#+title: x\n#+end_src\n"),
+            ("#+a: b\n", ":PROPERTIES:\nnever closed\n"),
+            ("#+a: b", ""),
+            ("", ""),
+        ] {
+            assert_eq!(
+                head(&format!("{first}{text}")),
+                first.len(),
+                "{first}{text}"
+            );
         }
     }
 }
