@@ -1,7 +1,14 @@
 //! The condition of a search as a tree of phrases, which no user input can
 //! break.
 
+use std::collections::{HashMap, HashSet};
+
+use crate::{LinkMatch, Row};
 use kodiak_rank::evidence::QueryWord;
+
+/// The number of phrases that are looked for in the texts of links. Only the beginning of
+/// a word has more forms.
+pub const MAX_LINKABLE: usize = 32;
 
 /// A column of the full text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -48,6 +55,29 @@ impl Expression {
             Self::Any(parts) => parts.iter().any(|part| part.is_met_where(occurs)),
             Self::Near(..) | Self::Except(..) => false,
         }
+    }
+
+    /// Returns the documents that meet the expression by the texts of links to them, given
+    /// the phrases that count there with their numbers, and where links have them.
+    pub fn found_by_links(
+        &self,
+        linkable: &[(usize, Phrase)],
+        linked: &[LinkMatch],
+    ) -> HashSet<Row> {
+        let mut phrases: HashMap<Row, Vec<&Phrase>> = HashMap::new();
+        for one in linked {
+            let phrase = linkable.iter().find(|(number, _)| *number == one.phrase);
+            let row = phrases.entry(one.row).or_default();
+            row.extend(phrase.map(|(_, phrase)| phrase));
+        }
+        let is_met = |having: &[&Phrase]| {
+            self.is_met_where(&|wanted| {
+                let same = |it: &&Phrase| it.text == wanted.text && it.prefix == wanted.prefix;
+                wanted.column.is_none() && having.iter().any(same)
+            })
+        };
+        phrases.retain(|_, having| is_met(having));
+        phrases.into_keys().collect()
     }
 }
 

@@ -17,6 +17,8 @@ pub struct Filter {
     pub tags: Vec<String>,
     /// The document is of any of these kinds.
     pub kinds: Vec<String>,
+    /// The document is of none of these kinds.
+    pub not_kinds: Vec<String>,
     /// The document is in any of these categories.
     pub categories: Vec<String>,
     /// The document was written or changed at this moment or later.
@@ -28,6 +30,9 @@ pub struct Filter {
     pub as_of: Option<Timestamp>,
     /// The document's key begins with any of these.
     pub paths: Vec<String>,
+    /// The document's key begins with none of these, each in the source it names or in
+    /// all. The empty beginning stands for the whole source.
+    pub not_paths: Vec<(Option<String>, String)>,
     /// The document belongs to any of these projects.
     pub projects: Vec<String>,
     /// The document belongs to none of these projects.

@@ -90,6 +90,7 @@
 //! scope itself. A store that counts by scope returns its own reader with
 //! [`State::scope`].
 
+mod best;
 pub mod cache;
 pub mod expression;
 pub mod filter;
@@ -99,7 +100,9 @@ mod moment;
 mod pending;
 pub mod prelude;
 mod reader;
+mod record;
 mod scoped;
+pub mod similar;
 pub mod sqlite;
 mod store;
 mod tokens;
@@ -107,17 +110,19 @@ mod vector_index;
 pub mod vectors;
 mod writer;
 
+pub use best::Best;
 pub use cache::EmbeddingCache;
 pub use expression::{Column, Expression, Phrase};
 pub use filter::{Filter, Scope};
 pub use lock::{WriteLock, wait_for_lock};
 pub use moment::{Moment, Stretch};
-pub use pending::{Pending, PendingSize, Place};
+pub use pending::{Pending, PendingSize, Place, ordinals};
 pub use reader::*;
+pub use record::{FileRecord, Record, Tombstones};
 pub use scoped::{ScopedReader, Tallies};
 pub use sqlite::{SqliteIndex, SqliteStore, SqliteWriter};
 pub use store::{Lock, Store};
-pub use vector_index::{LateVector, ModelNumber, VectorIndex};
+pub use vector_index::{FileVectors, LateVector, ModelNumber, VectorIndex};
 pub use writer::*;
 
 /// The number of a document in one index. Other indexes number differently.

@@ -5,13 +5,13 @@
 //! however the process ends. The content of the file only says who holds the
 //! lock.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use kodiak_base::error::{Error, Result};
-use kodiak_base::files;
+use kodiak_base::files::{self, Writing};
 
 /// The pause between two attempts to take the lock.
 const STEP: Duration = Duration::from_millis(25);
@@ -36,12 +36,8 @@ impl WriteLock {
     /// (kodiak index)".
     pub fn acquire(index: &Path, holder: &str) -> Result<Self> {
         let path = lock_path(index);
-        let mut options = OpenOptions::new();
-        options.read(true).write(true).create(true).truncate(false);
-        let opened = files::keep_private(&mut options).open(&path);
-        let mut file = opened
-            .and_then(files::checked)
-            .map_err(Error::io("create", &path))?;
+        let opened = files::open_own(&path, Writing::InPlace);
+        let mut file = opened.map_err(Error::io("create", &path))?;
         match try_lock(&file) {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {

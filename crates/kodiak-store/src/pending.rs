@@ -52,7 +52,7 @@ fn level(ordinal: u32) -> u32 {
 
 /// Returns the first and the last ordinal of a level, and `None` after the last
 /// level that has ordinals.
-pub(super) fn ordinals(level: u32) -> Option<(u32, u32)> {
+pub fn ordinals(level: u32) -> Option<(u32, u32)> {
     match level {
         0 => Some((0, 0)),
         1..=u32::BITS => Some((1 << (level - 1), u32::MAX >> (u32::BITS - level))),

@@ -22,21 +22,22 @@ mod vectors;
 mod vocabulary;
 
 pub use documents::{
-    Contents, Documents, StoredDocument, Wanted, around, beginning, follow, shown_title,
+    Contents, Documents, StoredDocument, Wanted, around, beginning, follow, shortest_id,
+    shown_title,
 };
 pub use embedding_progress::{Coverage, EmbeddingProgress, EmbeddingStatus, Serving};
 pub use entries::{Entries, EntryRow, EntryState, KnownDocument, KnownEntry, VisitOrder};
 pub use lexical::{Lexical, Match, Matches, Ranking};
-pub use links::{LinkMatch, Links, Meant};
+pub use links::{LinkMatch, Links, MAX_LINKS, Meant, name_hash};
 pub use maintenance::{Finding, Maintenance};
 pub use names::{Name, Names};
 pub use questions::{
     Answers, Beginning, Look, Looked, Misspelt, Next, Questions, TermBeginning, Visit, WordByWord,
     answer_one_by_one,
 };
-pub use selection::{Fingerprint, Selection};
+pub use selection::{Days, Facets, Fingerprint, Selection};
 pub use sources::{SourceStatus, Sources};
-pub use state::{Revision, Snapshot, State};
+pub use state::{Behind, Revision, Snapshot, State};
 pub use terms::Terms;
 pub use vectors::{ChunkSpan, Vectors};
 pub use vocabulary::{SimilarWord, Vocabulary};

@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};
 
-use super::{Reader, Writer};
+use super::{Reader, Record, Tombstones, Writer};
 use kodiak_base::error::Result;
 
 /// A right that ends when it is dropped: a locked file, or a lock that a server keeps for
@@ -40,6 +40,19 @@ pub trait Store: Debug + Send + Sync {
     /// Returns the file of the index, if it is kept in one. Journals of changes to other
     /// files are written beside it.
     fn file(&self) -> Option<&Path> {
+        None
+    }
+
+    /// Returns where something is recorded that whatever opens the index must find, under
+    /// a name such as `.erasing`; `None` if the store keeps no records.
+    fn record(&self, name: &str) -> Option<Box<dyn Record>> {
+        let _ = name;
+        None
+    }
+
+    /// Returns the tombstones that are kept with the index. Those of an index in a file are
+    /// kept elsewhere, because they outlive it.
+    fn tombstones(&self) -> Option<Box<dyn Tombstones>> {
         None
     }
 

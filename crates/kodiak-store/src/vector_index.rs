@@ -1,8 +1,9 @@
 //! An index over vectors, independent of how a store keeps them.
 
 use std::fmt;
+use std::sync::Arc;
 
-use super::vectors::{Bitmap, KnnHit};
+use super::vectors::{Bitmap, KnnHit, QuantizedQuery, VectorFile};
 use super::{Row, Serving};
 use kodiak_base::cancel::Stop;
 use kodiak_base::error::Result;
@@ -55,4 +56,65 @@ pub trait VectorIndex: fmt::Debug + Send + Sync {
     /// Returns the sum of a document's vectors, as precise as the similarities,
     /// or `None` if it has fewer than two.
     fn sum_of(&self, row: Row) -> Result<Option<Vec<f32>>>;
+}
+
+/// A vector file, with the model of its vectors and those it lacks.
+#[derive(Debug)]
+pub struct FileVectors {
+    /// The model.
+    pub serving: Serving,
+    /// Its number in the store.
+    pub model: ModelNumber,
+    /// The file.
+    pub file: Arc<VectorFile>,
+    /// The vectors that the file does not cover.
+    pub late: Arc<[LateVector]>,
+}
+
+impl VectorIndex for FileVectors {
+    fn serving(&self) -> &Serving {
+        &self.serving
+    }
+
+    fn model(&self) -> ModelNumber {
+        self.model
+    }
+
+    fn late(&self) -> &[LateVector] {
+        &self.late
+    }
+
+    fn nearest(
+        &self,
+        queries: &[Vec<f32>],
+        rows: Option<&Bitmap>,
+        keep: usize,
+        stop: &Stop,
+    ) -> Result<Option<Vec<KnnHit>>> {
+        let queries = prepared(queries);
+        Ok(self.file.nearest(&queries, rows, keep, Some(stop)))
+    }
+
+    fn chunks_of(&self, queries: &[Vec<f32>], rows: &[Row]) -> Result<Vec<Vec<(i64, f32)>>> {
+        let prepared = prepared(queries);
+        let similarity = |at| {
+            let similarities = prepared.iter().map(|query| self.file.similarity(at, query));
+            similarities.fold(f32::MIN, f32::max)
+        };
+        let chunk = |at| (self.file.slot(at).chunk, similarity(at));
+        let chunks = |&row: &Row| self.file.of_document(row).map(chunk).collect();
+        Ok(rows.iter().map(chunks).collect())
+    }
+
+    fn sum_of(&self, row: Row) -> Result<Option<Vec<f32>>> {
+        let places = self.file.of_document(row);
+        Ok((places.len() > 1).then(|| self.file.sum(places)))
+    }
+}
+
+fn prepared(queries: &[Vec<f32>]) -> Vec<QuantizedQuery> {
+    queries
+        .iter()
+        .map(|query| QuantizedQuery::new(query))
+        .collect()
 }

@@ -6,7 +6,8 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use super::{ChunkSpan, Revision};
 use crate::{Filter, Row};
 use kodiak_base::error::Result;
-use kodiak_text::document::{Markup, Thread, Timestamp, Version};
+use kodiak_text::document::{Markup, SHORTEST_ID, Thread, Timestamp, Version};
+use kodiak_text::markup::heading;
 
 /// The number of characters of a text that are shown as its title.
 const SHOWN_TITLE_LENGTH: usize = 60;
@@ -65,7 +66,10 @@ pub fn shown_title<'a>(title: &'a str, body: &str) -> Cow<'a, str> {
     if !title.is_empty() {
         return Cow::Borrowed(title);
     }
-    Cow::Owned(beginning(body, SHOWN_TITLE_LENGTH))
+    // The signs of emphasis and code are part of a text and not of a title.
+    let plain = heading::title(body);
+    let text = plain.as_deref().unwrap_or(body);
+    Cow::Owned(beginning(text, SHOWN_TITLE_LENGTH))
 }
 
 /// Returns the beginning of a text on one line, with at most so many characters and
@@ -89,6 +93,17 @@ pub fn beginning(text: &str, length: usize) -> String {
         count += letters + 1;
     }
     found
+}
+
+/// Returns the shortest unique beginning of an id: one digit more than it
+/// shares with its neighbours in the order of ids.
+pub fn shortest_id(uid: &str, neighbours: &[Option<String>; 2]) -> String {
+    let shared = |other: &String| {
+        let pairs = uid.bytes().zip(other.bytes());
+        pairs.take_while(|(ours, theirs)| ours == theirs).count()
+    };
+    let most = neighbours.iter().flatten().map(shared).max().unwrap_or(0);
+    uid.chars().take(SHORTEST_ID.max(most + 1)).collect()
 }
 
 /// What to read of documents and chunks. Empty lists ask nothing.

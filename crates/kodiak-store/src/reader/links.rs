@@ -4,6 +4,10 @@ use crate::{Filter, Phrase, Row};
 use kodiak_base::error::Result;
 use kodiak_text::links::LinkTarget;
 
+/// The number of links with a phrase above which it is no evidence: what so many links
+/// say does not tell their targets apart, and looking at each takes long.
+pub const MAX_LINKS: usize = 1_000;
+
 /// A phrase in the texts of the links to a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LinkMatch {
@@ -42,4 +46,16 @@ pub trait Links {
     /// Returns the other documents in the filter's scope that have a link that means the
     /// document `to`, sorted by their numbers.
     fn linking(&self, to: Row, filter: &Filter) -> Result<Vec<Row>>;
+}
+
+/// Returns the hash of a name in a source.
+pub fn name_hash(source: &str, name: &str) -> i64 {
+    let mut hasher = blake3::Hasher::new();
+    hasher
+        .update(source.as_bytes())
+        .update(b"\0")
+        .update(name.as_bytes());
+    let mut bytes = [0; 8];
+    bytes.copy_from_slice(&hasher.finalize().as_bytes()[..8]);
+    i64::from_le_bytes(bytes)
 }

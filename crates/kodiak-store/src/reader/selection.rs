@@ -24,6 +24,28 @@ pub struct Fingerprint {
     pub hash: [u8; 32],
 }
 
+/// What documents have in common, counted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Facets {
+    /// The number of documents by source.
+    pub sources: BTreeMap<String, u64>,
+    /// The number of documents by kind.
+    pub kinds: BTreeMap<String, u64>,
+    /// The number of documents by project, without those that have none.
+    pub projects: BTreeMap<String, u64>,
+    /// The number of documents by tag.
+    pub tags: BTreeMap<String, u64>,
+    /// The number of documents by the day on which they were written.
+    pub days: Days,
+}
+
+/// Numbers of documents by the day on which they were written, which is counted from
+/// 1970-01-01 in UTC.
+pub type Days = BTreeMap<i64, u64>;
+
+/// The number of seconds in a day.
+const DAY: i64 = 24 * 60 * 60;
+
 /// Finds and counts the documents that meet a filter, without ranking them.
 pub trait Selection: Documents + Names {
     /// Returns the most recently changed documents that match `filter` but not
@@ -34,6 +56,14 @@ pub trait Selection: Documents + Names {
         excluded: Option<&Expression>,
         limit: usize,
     ) -> Result<Matches>;
+
+    /// Returns the most recently changed documents that match `filter`, the last changed
+    /// first, without counting the others. The order of those that changed at the same
+    /// moment is not defined.
+    fn latest(&self, filter: &Filter, limit: usize) -> Result<Vec<Row>> {
+        let best = self.newest(filter, None, limit)?.best;
+        Ok(best.into_iter().map(|found| found.row).collect())
+    }
 
     /// Returns documents that match `filter` in the order in which they were written.
     fn by_time(&self, filter: &Filter, stretch: &Stretch) -> Result<Vec<Row>> {
@@ -109,5 +139,43 @@ pub trait Selection: Documents + Names {
             *counts.entry(source).or_default() += 1;
         })?;
         Ok(counts)
+    }
+
+    /// Counts what these documents have in common.
+    fn facets(&self, rows: &[Row]) -> Result<Facets> {
+        let mut facets = Facets::default();
+        let mut tags: BTreeMap<String, (String, u64)> = BTreeMap::new();
+        for rows in rows.chunks(DOCUMENTS_AT_ONCE) {
+            for one in self.documents(rows)? {
+                let day = Moment::of(&one).at.div_euclid(DAY);
+                *facets.days.entry(day).or_default() += 1;
+                *facets.sources.entry(one.source).or_default() += 1;
+                *facets.kinds.entry(one.kind).or_default() += 1;
+                if let Some(project) = one.project {
+                    *facets.projects.entry(project).or_default() += 1;
+                }
+                for tag in one.tags {
+                    // The spelling that was written last counts.
+                    let known = tags.entry(tag.to_ascii_lowercase()).or_default();
+                    *known = (tag, known.1 + 1);
+                }
+            }
+        }
+        facets.tags = tags.into_values().collect();
+        Ok(facets)
+    }
+
+    /// Returns the number of documents that meet `filter`, by the day on which they were
+    /// written.
+    fn days(&self, filter: &Filter) -> Result<Days> {
+        let rows = self.newest(filter, None, usize::MAX)?.best;
+        let rows: Vec<Row> = rows.into_iter().map(|found| found.row).collect();
+        let mut days = Days::new();
+        for rows in rows.chunks(DOCUMENTS_AT_ONCE) {
+            for one in self.documents(rows)? {
+                *days.entry(Moment::of(&one).at.div_euclid(DAY)).or_default() += 1;
+            }
+        }
+        Ok(days)
     }
 }

@@ -1,5 +1,7 @@
 //! The state of an index that is read, and the scope that is read of it.
 
+use std::time::Duration;
+
 use super::Reader;
 use crate::{Filter, Scope};
 use kodiak_base::error::Result;
@@ -12,6 +14,13 @@ pub struct Revision {
     pub foreign: i64,
     /// A number that grows with every change through this reader.
     pub own: u64,
+}
+
+/// How far a copy of an index is behind the index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Behind {
+    /// The longest time for which it may lack what was written; `None` if that is not known.
+    pub at_most: Option<Duration>,
 }
 
 /// Says which state of the index is read, and holds it fixed.
@@ -29,6 +38,12 @@ pub trait State {
 
     /// Returns the state of the index that is read.
     fn revision(&self) -> Result<Revision>;
+
+    /// Returns how far the state that was read last is behind the index, if it was read from
+    /// a copy. A store that reads the index itself returns `None`.
+    fn behind(&self) -> Option<Behind> {
+        None
+    }
 
     /// Returns what identifies the state of the documents that are read, the same
     /// for all readers of the index. It differs after every change to what a document

@@ -24,11 +24,12 @@ use tally::Tally;
 use super::moment::Stretch;
 use super::vectors::Bitmap;
 use super::{
-    Answers, Contents, Coverage, Documents, EmbeddingProgress, EmbeddingStatus, Entries, EntryRow,
-    EntryState, Expression, Filter, Finding, Fingerprint, KnownDocument, Lexical, LinkMatch, Links,
-    Maintenance, Matches, Meant, Name, Names, Next, Phrase, Questions, Ranking, Reader, Revision,
-    Row, Scope, Selection, Serving, SimilarWord, Snapshot, SourceStatus, Sources, State, Terms,
-    VectorIndex, Vectors, Visit, Vocabulary, Wanted, WordByWord, answer_one_by_one, around,
+    Answers, Behind, Contents, Coverage, Days, Documents, EmbeddingProgress, EmbeddingStatus,
+    Entries, EntryRow, EntryState, Expression, Facets, Filter, Finding, Fingerprint, KnownDocument,
+    Lexical, LinkMatch, Links, Maintenance, Matches, Meant, Name, Names, Next, Phrase, Questions,
+    Ranking, Reader, Revision, Row, Scope, Selection, Serving, SimilarWord, Snapshot, SourceStatus,
+    Sources, State, Terms, VectorIndex, Vectors, Visit, Vocabulary, Wanted, WordByWord,
+    answer_one_by_one, around,
 };
 use crate::{KnownEntry, VisitOrder};
 use kodiak_base::cancel::Interrupt;
@@ -179,6 +180,10 @@ impl State for ScopedReader<'_> {
         self.inner.stemming()
     }
 
+    fn behind(&self) -> Option<Behind> {
+        self.inner.behind()
+    }
+
     forward! {
         revision() -> Result<Revision>;
         digest() -> Result<Option<Vec<u8>>>;
@@ -254,7 +259,20 @@ impl Selection for ScopedReader<'_> {
         Ok(tags)
     }
 
+    fn facets(&self, rows: &[Row]) -> Result<Facets> {
+        let tally = self.tally()?;
+        let inside = rows.iter().copied().filter(|&row| tally.contains(row));
+        let mut facets = local(self.inner.facets(&inside.collect::<Vec<Row>>()))?;
+        let tags = std::mem::take(&mut facets.tags);
+        for (mut tag, count) in tags {
+            Self::respell(&mut tag);
+            *facets.tags.entry(tag).or_default() += count;
+        }
+        Ok(facets)
+    }
+
     narrow! {
+        days([filter]) -> Result<Days>;
         newest([filter], excluded: Option<&Expression>, limit: usize) -> Result<Matches>;
         by_time([filter], stretch: &Stretch) -> Result<Vec<Row>>;
         rows(

@@ -5,7 +5,6 @@
 //! and chunks of a document.
 
 use rusqlite::{Connection, OptionalExtension, params};
-use serde_json::{Map, Value};
 
 use super::SqliteWriter;
 use super::entries::TOUCHED;
@@ -168,7 +167,7 @@ fn insert(
             )?
             .execute(params![row, tag, ordinal])?;
     }
-    for (name, value) in flat_fields(&document.fields) {
+    for (name, value) in document.flat_fields() {
         connection
             .prepare_cached("INSERT INTO fields (document, name, value) VALUES (?1, ?2, ?3)")?
             .execute(params![row, name, value])?;
@@ -247,29 +246,6 @@ fn tag_number(connection: &Connection, tag: &str) -> rusqlite::Result<i64> {
             .execute(params![number, tag])?;
     }
     Ok(number)
-}
-
-/// Flattens frontmatter fields to names and plain values. A list gives one pair
-/// per element; names inside a mapping are joined with a dot.
-fn flat_fields(fields: &Map<String, Value>) -> Vec<(String, String)> {
-    fn flatten(name: &str, value: &Value, rows: &mut Vec<(String, String)>) {
-        match value {
-            Value::Null => {}
-            Value::Array(values) => values.iter().for_each(|value| flatten(name, value, rows)),
-            Value::Object(fields) => {
-                for (inner, value) in fields {
-                    flatten(&format!("{name}.{inner}"), value, rows);
-                }
-            }
-            Value::String(text) => rows.push((name.to_owned(), text.clone())),
-            other => rows.push((name.to_owned(), other.to_string())),
-        }
-    }
-    let mut rows = Vec::new();
-    for (name, value) in fields {
-        flatten(name, value, &mut rows);
-    }
-    rows
 }
 
 #[cfg(test)]

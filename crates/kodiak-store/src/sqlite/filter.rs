@@ -42,6 +42,10 @@ pub(super) fn conditions(filter: &Filter) -> (String, Vec<Value>) {
         &mut sql,
         &mut values,
     );
+    for kind in &filter.not_kinds {
+        sql.push_str(" AND d.kind COLLATE NOCASE <> ?");
+        values.push(kind.clone().into());
+    }
     any_of(
         "d.category COLLATE NOCASE",
         &filter.categories,
@@ -81,6 +85,15 @@ pub(super) fn conditions(filter: &Filter) -> (String, Vec<Value>) {
             values.push(path.clone().into());
             values.push(path.clone().into());
         }
+    }
+    for (source, path) in &filter.not_paths {
+        sql.push_str(" AND NOT (substr(d.key, 1, length(?)) = ?");
+        values.extend([path.clone().into(), path.clone().into()]);
+        if let Some(source) = source {
+            sql.push_str(" AND d.source = ?");
+            values.push(source.clone().into());
+        }
+        sql.push(')');
     }
     for (name, value) in &filter.fields {
         field(name, value, &mut sql, &mut values);

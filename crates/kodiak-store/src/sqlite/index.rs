@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::{SqliteStore, SqliteWriter};
-use crate::{Lock, Reader, Store, WriteLock, Writer};
+use crate::{FileRecord, Lock, Reader, Record, Store, WriteLock, Writer};
 use kodiak_base::error::{Error, Result};
 use kodiak_text::chunk::ChunkOptions;
 use kodiak_text::date;
@@ -87,6 +87,10 @@ impl Store for SqliteIndex {
 
     fn place(&self) -> &Path {
         &self.path
+    }
+
+    fn record(&self, name: &str) -> Option<Box<dyn Record>> {
+        Some(Box::new(FileRecord::beside(&self.path, name)))
     }
 
     fn file(&self) -> Option<&Path> {

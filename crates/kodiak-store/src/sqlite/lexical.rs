@@ -1,8 +1,6 @@
 //! Lexical retrieval: translates an expression into FTS5's syntax and ranks the
 //! matches with the rank function in `fts5`.
 
-use std::cmp::Ordering;
-use std::collections::{BinaryHeap, HashMap, HashSet};
 use std::ops::ControlFlow;
 
 use rusqlite::types::{FromSql, Value};
@@ -11,19 +9,16 @@ use rusqlite::{Connection, params_from_iter};
 use super::SqliteStore;
 use super::filter::{conditions, escape_like};
 use super::fts5::{RankChannel, RankParameters};
+use crate::expression::MAX_LINKABLE;
 use crate::{
-    Column, Expression, Filter, Lexical, LinkMatch, Links, Match, Matches, Phrase, Ranking, Row,
-    Terms,
+    Best, Column, Expression, Filter, Lexical, LinkMatch, Links, Match, Matches, Phrase, Ranking,
+    Row, Terms,
 };
 use kodiak_base::error::Result;
 use kodiak_rank::evidence::QueryWord;
 use kodiak_rank::rules::LITERAL_TITLE_WEIGHT;
 use kodiak_rank::{LexicalScore, TermMatches};
 use kodiak_text::text::{Purpose, Tokenizer};
-
-/// The number of phrases that are looked for in the texts of links. Only the beginning of
-/// a word has more forms.
-const MAX_LINKABLE: usize = 32;
 
 impl Lexical for SqliteStore {
     fn ranked(&self, ranking: &Ranking<'_>, filter: &Filter) -> Result<Matches> {
@@ -126,7 +121,7 @@ impl SqliteStore {
         }
         self.ranking.lower();
         // What is found by links alone must not be found twice.
-        let mut unseen = found_by_links(expression, &rendered.linkable, &parameters.linked);
+        let mut unseen = expression.found_by_links(&rendered.linkable, &parameters.linked);
         let mut best = Best::new(limit);
         self.ranking.admit(members);
         let ranked = self.with(|connection| {
@@ -287,98 +282,6 @@ fn best_of(
         }
     }
     Ok(())
-}
-
-/// Returns the documents that meet an expression by the texts of links to them.
-fn found_by_links(
-    expression: &Expression,
-    linkable: &[(usize, Phrase)],
-    linked: &[LinkMatch],
-) -> HashSet<Row> {
-    let mut phrases: HashMap<Row, Vec<&Phrase>> = HashMap::new();
-    for one in linked {
-        let phrase = linkable.iter().find(|(number, _)| *number == one.phrase);
-        let row = phrases.entry(one.row).or_default();
-        row.extend(phrase.map(|(_, phrase)| phrase));
-    }
-    let is_met = |having: &[&Phrase]| {
-        expression.is_met_where(&|wanted| {
-            let same = |it: &&Phrase| it.text == wanted.text && it.prefix == wanted.prefix;
-            wanted.column.is_none() && having.iter().any(same)
-        })
-    };
-    phrases.retain(|_, having| is_met(having));
-    phrases.into_keys().collect()
-}
-
-/// Keeps the `limit` best rows of a stream and counts all of them. This is
-/// cheaper than letting SQLite sort everything, and the total comes for free.
-struct Best {
-    limit: usize,
-    total: usize,
-    worst_first: BinaryHeap<Candidate>,
-}
-
-struct Candidate(Match);
-
-/// Greater means worse, so that the top of the heap is the one to drop. Equal
-/// scores are ordered by row, so that results are reproducible.
-impl Ord for Candidate {
-    fn cmp(&self, other: &Self) -> Ordering {
-        let by_score = other.0.score.total_cmp(&self.0.score);
-        by_score.then(self.0.row.cmp(&other.0.row))
-    }
-}
-
-impl PartialOrd for Candidate {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Candidate {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other) == Ordering::Equal
-    }
-}
-
-impl Eq for Candidate {}
-
-impl Best {
-    fn new(limit: usize) -> Self {
-        Self {
-            limit,
-            total: 0,
-            worst_first: BinaryHeap::new(),
-        }
-    }
-
-    /// Keeps the row if it is among the best so far. Returns the score of the
-    /// worst row kept, if the list is full and has changed.
-    fn offer(&mut self, found: Match) -> Option<f64> {
-        self.total += 1;
-        let candidate = Candidate(found);
-        if self.worst_first.len() < self.limit {
-            self.worst_first.push(candidate);
-        } else {
-            let mut worst = self.worst_first.peek_mut()?;
-            if candidate >= *worst {
-                return None;
-            }
-            *worst = candidate;
-        }
-        let full = self.worst_first.len() == self.limit;
-        let worst = self.worst_first.peek().filter(|_| full)?;
-        Some(worst.0.score)
-    }
-
-    fn finish(self) -> Matches {
-        let ordered = self.worst_first.into_sorted_vec();
-        Matches {
-            total: self.total,
-            best: ordered.into_iter().map(|Candidate(kept)| kept).collect(),
-        }
-    }
 }
 
 /// Translates an expression into FTS5's syntax.

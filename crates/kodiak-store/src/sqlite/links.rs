@@ -13,7 +13,7 @@ use super::filter::conditions;
 use super::lexical::rendered;
 use super::selection::list;
 use super::{SqliteStore, SqliteWriter};
-use crate::{Expression, Filter, LinkMatch, Links, Meant, Phrase, Row};
+use crate::{Expression, Filter, LinkMatch, Links, MAX_LINKS, Meant, Phrase, Row, name_hash};
 use kodiak_base::error::Result;
 use kodiak_text::document::{ALIASES, Markup};
 use kodiak_text::links::{self, LinkTarget, MAX_TARGETS, Named, OutgoingLink, Resolved};
@@ -21,10 +21,6 @@ use kodiak_text::markup::Lines;
 
 /// The first format with links.
 pub(super) const LINKS: u32 = 5;
-
-/// The number of links with a phrase above which it is no evidence: what so many links
-/// say does not tell their targets apart, and looking at each takes long.
-const MOST: usize = 1_000;
 
 /// The bits of a link's number for its place in the document.
 const PLACES: u32 = MAX_TARGETS.trailing_zeros();
@@ -35,6 +31,7 @@ struct Found {
     target: LinkTarget,
     from: Row,
     key: String,
+    source: String,
 }
 
 /// A document that has a name.
@@ -62,7 +59,7 @@ impl Links for SqliteStore {
                 let mut pairs = HashSet::new();
                 let mut counts: BTreeMap<Row, u32> = BTreeMap::new();
                 for link in found {
-                    if let Meant::Document(row) = resolver.resolve(&link)?
+                    if let Meant::Document(row) = resolver.resolve_or_alias(&link)?
                         && row != link.from
                         && pairs.insert((link.from, row))
                     {
@@ -91,12 +88,13 @@ impl Links for SqliteStore {
             let mut resolver = Resolver::new(connection, &scope);
             let meant = targets.iter().map(|target| {
                 let link = Found {
-                    name: hash(&source, target.name()),
+                    name: name_hash(&source, target.name()),
                     target: target.clone(),
                     from,
                     key: key.clone(),
+                    source: source.clone(),
                 };
-                resolver.resolve_or_alias(&link, &source)
+                resolver.resolve_or_alias(&link)
             });
             meant.collect()
         })
@@ -115,9 +113,9 @@ impl Links for SqliteStore {
             for alias in aliases_of(connection, to)? {
                 names.push(links::alias_name(&alias));
             }
-            let names: Vec<i64> = names.iter().map(|name| hash(&source, name)).collect();
+            let names: Vec<i64> = names.iter().map(|name| name_hash(&source, name)).collect();
             let sql = format!(
-                "SELECT l.name, l.target, l.titled, d.id, d.key FROM links AS l
+                "SELECT l.name, l.target, l.titled, d.id, d.key, d.source FROM links AS l
                  CROSS JOIN documents AS d ON d.id = l.id >> {PLACES}
                  WHERE l.name IN (SELECT value FROM json_each(?)) AND d.source = ? AND d.id <> ?
                    AND {scope}"
@@ -131,7 +129,7 @@ impl Links for SqliteStore {
             let mut resolver = Resolver::new(connection, &scope);
             let mut rows = BTreeSet::new();
             for link in found {
-                if resolver.resolve_or_alias(&link, &source)? == Meant::Document(to) {
+                if resolver.resolve_or_alias(&link)? == Meant::Document(to) {
                     rows.insert(link.from);
                 }
             }
@@ -156,6 +154,7 @@ fn found(row: &rusqlite::Row<'_>) -> rusqlite::Result<Found> {
         target: LinkTarget::new(row.get(1)?, row.get(2)?),
         from: row.get(3)?,
         key: row.get(4)?,
+        source: row.get(5)?,
     })
 }
 
@@ -183,18 +182,18 @@ fn containing(
     (scope, values): &(String, Vec<Value>),
 ) -> rusqlite::Result<Vec<Found>> {
     let sql = format!(
-        "SELECT l.name, l.target, l.titled, d.id, d.key FROM links_fts AS f
+        "SELECT l.name, l.target, l.titled, d.id, d.key, d.source FROM links_fts AS f
          CROSS JOIN links AS l ON l.id = f.rowid
          CROSS JOIN documents AS d ON d.id = l.id >> {PLACES}
          WHERE f.links_fts MATCH ? AND {scope} LIMIT {}",
-        MOST + 1
+        MAX_LINKS + 1
     );
     let phrase = rendered(&Expression::Phrase(phrase.clone()));
     let values = std::iter::once(Value::from(phrase)).chain(values.iter().cloned());
     let mut statement = connection.prepare_cached(&sql)?;
     let rows = statement.query_map(params_from_iter(values), found)?;
     let found: Vec<Found> = rows.collect::<rusqlite::Result<_>>()?;
-    Ok(if found.len() > MOST {
+    Ok(if found.len() > MAX_LINKS {
         Vec::new()
     } else {
         found
@@ -209,9 +208,12 @@ struct Resolver<'a> {
     scope: &'a str,
     named: HashMap<i64, Vec<Candidate>>,
     known: HashMap<(i64, LinkTarget, String), Meant>,
-    /// The documents with aliases, each with its source, if any were asked for.
-    aliases: Option<Vec<(String, String, Row)>>,
+    /// The documents by source and alias, if any were asked for.
+    aliases: Option<Aliases>,
 }
+
+/// Documents by source and the path of a link that calls them by an alias.
+type Aliases = HashMap<(String, String), BTreeSet<Row>>;
 
 impl<'a> Resolver<'a> {
     fn new(connection: &'a Connection, (scope, values): &'a (String, Vec<Value>)) -> Self {
@@ -229,8 +231,8 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// Returns what a link in a source means by a path, a title or an alias.
-    fn resolve_or_alias(&mut self, link: &Found, source: &str) -> rusqlite::Result<Meant> {
+    /// Returns what a link means by a path, a title or an alias.
+    fn resolve_or_alias(&mut self, link: &Found) -> rusqlite::Result<Meant> {
         match self.resolve(link)? {
             Meant::Nothing if link.target.is_titled() => {}
             meant => return Ok(meant),
@@ -238,19 +240,17 @@ impl<'a> Resolver<'a> {
         if self.aliases.is_none() {
             self.aliases = Some(self.all_aliases()?);
         }
-        let aliases = self.aliases.iter().flatten();
-        let called = aliases
-            .filter(|(among, alias, _)| among == source && link.target.is_alias(alias))
-            .map(|(_, _, row)| *row);
-        let rows: BTreeSet<Row> = called.collect();
-        Ok(match (rows.first(), rows.len()) {
-            (Some(&row), 1) => Meant::Document(row),
+        let called = (link.source.clone(), link.target.path().to_owned());
+        let rows = self.aliases.as_ref().and_then(|known| known.get(&called));
+        let mut rows = rows.into_iter().flatten();
+        Ok(match (rows.next(), rows.next()) {
+            (Some(&row), None) => Meant::Document(row),
             (None, _) => Meant::Nothing,
-            (Some(_), _) => Meant::Several,
+            (Some(_), Some(_)) => Meant::Several,
         })
     }
 
-    fn all_aliases(&self) -> rusqlite::Result<Vec<(String, String, Row)>> {
+    fn all_aliases(&self) -> rusqlite::Result<Aliases> {
         let sql = format!(
             "SELECT d.source, f.value, d.id FROM fields AS f
              CROSS JOIN documents AS d ON d.id = f.document
@@ -260,10 +260,14 @@ impl<'a> Resolver<'a> {
         let names = ALIASES.map(|name| Value::from(name.to_owned()));
         let values = names.into_iter().chain(self.values.iter().cloned());
         let mut statement = self.connection.prepare_cached(&sql)?;
-        let aliases = statement.query_map(params_from_iter(values), |row| {
-            Ok((row.get(0)?, row.get(1)?, row.get(2)?))
-        })?;
-        aliases.collect()
+        let mut rows = statement.query(params_from_iter(values))?;
+        let mut aliases = Aliases::new();
+        while let Some(row) = rows.next()? {
+            let alias: String = row.get(1)?;
+            let called = (row.get(0)?, links::alias_path(&alias));
+            aliases.entry(called).or_default().insert(row.get(2)?);
+        }
+        Ok(aliases)
     }
 
     fn resolve(&mut self, link: &Found) -> rusqlite::Result<Meant> {
@@ -330,7 +334,7 @@ impl SqliteWriter {
                     )?
                     .execute(params![
                         id,
-                        hash(source, target.name()),
+                        name_hash(source, target.name()),
                         target.path(),
                         target.is_titled()
                     ])?;
@@ -350,7 +354,9 @@ impl SqliteWriter {
                 .query_row([row], |row| {
                     let [source, key, title]: [String; 3] = [row.get(0)?, row.get(1)?, row.get(2)?];
                     let names = links::names(&key, &title).into_iter();
-                    Ok(names.map(|name| hash(&source, &name)).collect::<Vec<i64>>())
+                    Ok(names
+                        .map(|name| name_hash(&source, &name))
+                        .collect::<Vec<i64>>())
                 })?;
             for name in names {
                 connection
@@ -415,7 +421,7 @@ fn insert_names(
     for name in links::names(key, title) {
         connection
             .prepare_cached("INSERT OR IGNORE INTO names (name, document) VALUES (?1, ?2)")?
-            .execute(params![hash(source, &name), row])?;
+            .execute(params![name_hash(source, &name), row])?;
     }
     Ok(())
 }
@@ -434,18 +440,6 @@ pub(super) fn fill_names(connection: &Connection) -> rusqlite::Result<()> {
         )?;
     }
     Ok(())
-}
-
-/// Returns the hash of a name in a source.
-fn hash(source: &str, name: &str) -> i64 {
-    let mut hasher = blake3::Hasher::new();
-    hasher
-        .update(source.as_bytes())
-        .update(b"\0")
-        .update(name.as_bytes());
-    let mut bytes = [0; 8];
-    bytes.copy_from_slice(&hasher.finalize().as_bytes()[..8]);
-    i64::from_le_bytes(bytes)
 }
 
 #[cfg(test)]

@@ -166,7 +166,7 @@ fn an_emptied_index_has_no_links() {
 #[test]
 fn what_very_many_links_say_is_no_evidence() {
     let mut documents = vec![note("hub.md", "Hub", "text")];
-    let links = MOST + 1;
+    let links = MAX_LINKS + 1;
     documents
         .extend((0..links).map(|number| note(&format!("n{number}.md"), "N", "[centre](hub.md)")));
     let (_folder, _path, mut writer) = index(&documents);
@@ -184,5 +184,5 @@ fn what_very_many_links_say_is_no_evidence() {
     writer.begin().unwrap();
     writer.remove("notes", "n0.md").unwrap();
     writer.commit().unwrap();
-    assert_eq!(linked(&writer), Some(MOST as u32));
+    assert_eq!(linked(&writer), Some(MAX_LINKS as u32));
 }

@@ -6,9 +6,9 @@ use rusqlite::{Connection, OptionalExtension, Row as SqlRow, params};
 
 use super::SqliteStore;
 use super::selection::list;
-use crate::{Contents, Documents, Row, State, StoredDocument, Wanted, around, follow};
+use crate::{Contents, Documents, Row, State, StoredDocument, Wanted, around, follow, shortest_id};
 use kodiak_base::error::Result;
-use kodiak_text::document::{Markup, SHORTEST_ID, Thread, Version};
+use kodiak_text::document::{Markup, Thread, Version};
 
 impl Documents for SqliteStore {
     fn read(&self, wanted: &Wanted) -> Result<Contents> {
@@ -164,15 +164,4 @@ fn stored_document(row: &SqlRow<'_>) -> rusqlite::Result<StoredDocument> {
 /// for an unknown value.
 pub(super) fn fixed<const LENGTH: usize>(bytes: &[u8]) -> [u8; LENGTH] {
     bytes.try_into().unwrap_or([0; LENGTH])
-}
-
-/// Returns the shortest unique beginning of an id: one digit more than it
-/// shares with its neighbours in the order of ids.
-fn shortest_id(uid: &str, neighbours: &[Option<String>; 2]) -> String {
-    let shared = |other: &String| {
-        let pairs = uid.bytes().zip(other.bytes());
-        pairs.take_while(|(ours, theirs)| ours == theirs).count()
-    };
-    let most = neighbours.iter().flatten().map(shared).max().unwrap_or(0);
-    uid.chars().take(SHORTEST_ID.max(most + 1)).collect()
 }

@@ -1,5 +1,6 @@
 //! Documents by filters: which there are, in which order, and what they have in common.
 
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use rusqlite::params_from_iter;
@@ -10,7 +11,9 @@ use super::filter::{WRITTEN, conditions};
 use super::lexical::rendered;
 use super::read::fixed;
 use crate::vectors::Bitmap;
-use crate::{Expression, Filter, Fingerprint, Matches, Moment, Row, Selection, Stretch};
+use crate::{
+    Days, Expression, Facets, Filter, Fingerprint, Matches, Moment, Row, Selection, Stretch,
+};
 use kodiak_base::error::Result;
 
 impl Selection for SqliteStore {
@@ -29,6 +32,16 @@ impl Selection for SqliteStore {
         }
         let sql = format!("SELECT d.id, d.updated_at * 1.0 FROM documents AS d WHERE {condition}");
         self.unranked(&sql, values, limit)
+    }
+
+    fn latest(&self, filter: &Filter, limit: usize) -> Result<Vec<Row>> {
+        let (condition, mut values) = conditions(filter);
+        values.push(i64::try_from(limit).unwrap_or(i64::MAX).into());
+        self.with(|connection| {
+            let mut statement = connection.prepare_cached(&latest(&condition))?;
+            let rows = statement.query_map(params_from_iter(values), |row| row.get(0))?;
+            rows.collect()
+        })
     }
 
     fn by_time(&self, filter: &Filter, stretch: &Stretch) -> Result<Vec<Row>> {
@@ -129,6 +142,66 @@ impl Selection for SqliteStore {
         );
         self.counts(&sql, values)
     }
+
+    fn facets(&self, rows: &[Row]) -> Result<Facets> {
+        let rows = list(rows);
+        // The rows of documents are short: their texts are elsewhere.
+        let documents = format!(
+            "SELECT d.source, d.kind, d.project, {WRITTEN} FROM json_each(?) AS wanted
+               JOIN documents AS d ON d.id = wanted.value"
+        );
+        // Counted by number first: there are far fewer tags than documents with one.
+        let tags = "SELECT t.name, n FROM (
+                      SELECT dt.tag AS tag, count(*) AS n FROM json_each(?) AS wanted
+                       CROSS JOIN document_tags AS dt ON dt.document = wanted.value
+                       GROUP BY dt.tag)
+                    JOIN tags AS t ON t.id = tag";
+        let mut facets = Facets::default();
+        self.with(|connection| {
+            let mut statement = connection.prepare_cached(&documents)?;
+            let mut found = statement.query([&rows])?;
+            while let Some(row) = found.next()? {
+                count(&mut facets.sources, row.get_ref(0)?.as_str()?);
+                count(&mut facets.kinds, row.get_ref(1)?.as_str()?);
+                if let Some(project) = row.get_ref(2)?.as_str_or_null()? {
+                    count(&mut facets.projects, project);
+                }
+                let day = row.get::<_, i64>(3)?.div_euclid(DAY);
+                *facets.days.entry(day).or_default() += 1;
+            }
+            Ok(())
+        })?;
+        facets.tags = self.counts(tags, vec![rows.into()])?.into_iter().collect();
+        Ok(facets)
+    }
+
+    fn days(&self, filter: &Filter) -> Result<Days> {
+        let (condition, values) = conditions(filter);
+        let sql = format!("SELECT {WRITTEN} FROM documents AS d WHERE {condition}");
+        self.with(|connection| {
+            let mut statement = connection.prepare_cached(&sql)?;
+            let mut found = statement.query(params_from_iter(values))?;
+            let mut days = Days::new();
+            while let Some(row) = found.next()? {
+                let day = row.get::<_, i64>(0)?.div_euclid(DAY);
+                *days.entry(day).or_default() += 1;
+            }
+            Ok(days)
+        })
+    }
+}
+
+/// The number of seconds in a day.
+const DAY: i64 = 24 * 60 * 60;
+
+/// Counts one more of a value.
+fn count(counts: &mut BTreeMap<String, u64>, value: &str) {
+    match counts.get_mut(value) {
+        Some(known) => *known += 1,
+        None => {
+            counts.insert(value.to_owned(), 1);
+        }
+    }
 }
 
 impl SqliteStore {
@@ -204,8 +277,39 @@ impl SqliteStore {
     }
 }
 
+/// Returns the query for the documents that meet a condition and changed last. The index
+/// of these times ends it after so many rows, however many there are.
+fn latest(condition: &str) -> String {
+    format!("SELECT d.id FROM documents AS d WHERE {condition} ORDER BY d.updated_at DESC LIMIT ?")
+}
+
 /// Writes rows as a list in JSON.
 pub(super) fn list(rows: &[Row]) -> String {
     let rows: Vec<String> = rows.iter().map(Row::to_string).collect();
     format!("[{}]", rows.join(","))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SqliteWriter;
+
+    #[test]
+    fn the_latest_are_found_without_sorting_all() {
+        let folder = tempfile::tempdir().unwrap();
+        let writer = SqliteWriter::open(&folder.path().join("index.db"), "test").unwrap();
+        // Those of one source are sorted: they may be few, and the newest be others.
+        let (condition, mut values) = conditions(&Filter::default());
+        values.push(100.into());
+        let plan = writer.with(|connection| {
+            let sql = format!("EXPLAIN QUERY PLAN {}", latest(&condition));
+            let mut statement = connection.prepare(&sql)?;
+            let lines =
+                statement.query_map(params_from_iter(values), |row| row.get::<_, String>(3))?;
+            lines.collect::<rusqlite::Result<Vec<_>>>()
+        });
+        let plan = plan.unwrap().join("\n");
+        assert!(plan.contains("documents_updated"), "{plan}");
+        assert!(!plan.contains("TEMP B-TREE"), "{plan}");
+    }
 }

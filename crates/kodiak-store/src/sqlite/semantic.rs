@@ -7,11 +7,10 @@ use std::sync::Arc;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{SqliteStore, vector_from};
-use crate::vectors::{Bitmap, KnnHit, QuantizedQuery, VectorFile};
 use crate::{
-    ChunkSpan, Contents, LateVector, ModelNumber, Row, Serving, VectorIndex, Vectors, Wanted,
+    ChunkSpan, Contents, FileVectors, LateVector, ModelNumber, Row, Serving, VectorIndex, Vectors,
+    Wanted,
 };
-use kodiak_base::cancel::Stop;
 use kodiak_base::error::Result;
 
 /// The query for the model in use. It runs several times in a search, so it
@@ -32,62 +31,6 @@ pub(super) struct Model {
     pub(super) serving: Serving,
 }
 
-/// The vector file, with the model of its vectors.
-#[derive(Debug)]
-struct MappedVectors {
-    model: Model,
-    file: Arc<VectorFile>,
-    late: Vec<LateVector>,
-}
-
-impl VectorIndex for MappedVectors {
-    fn serving(&self) -> &Serving {
-        &self.model.serving
-    }
-
-    fn model(&self) -> ModelNumber {
-        self.model.number
-    }
-
-    fn late(&self) -> &[LateVector] {
-        &self.late
-    }
-
-    fn nearest(
-        &self,
-        queries: &[Vec<f32>],
-        rows: Option<&Bitmap>,
-        keep: usize,
-        stop: &Stop,
-    ) -> Result<Option<Vec<KnnHit>>> {
-        let queries = prepared(queries);
-        Ok(self.file.nearest(&queries, rows, keep, Some(stop)))
-    }
-
-    fn chunks_of(&self, queries: &[Vec<f32>], rows: &[Row]) -> Result<Vec<Vec<(i64, f32)>>> {
-        let prepared = prepared(queries);
-        let similarity = |at| {
-            let similarities = prepared.iter().map(|query| self.file.similarity(at, query));
-            similarities.fold(f32::MIN, f32::max)
-        };
-        let chunk = |at| (self.file.slot(at).chunk, similarity(at));
-        let chunks = |&row: &Row| self.file.of_document(row).map(chunk).collect();
-        Ok(rows.iter().map(chunks).collect())
-    }
-
-    fn sum_of(&self, row: Row) -> Result<Option<Vec<f32>>> {
-        let places = self.file.of_document(row);
-        Ok((places.len() > 1).then(|| self.file.sum(places)))
-    }
-}
-
-fn prepared(queries: &[Vec<f32>]) -> Vec<QuantizedQuery> {
-    queries
-        .iter()
-        .map(|query| QuantizedQuery::new(query))
-        .collect()
-}
-
 impl Vectors for SqliteStore {
     fn vectors(&self) -> Result<Option<Arc<dyn VectorIndex>>> {
         let Some(model) = self.serving_model()? else {
@@ -95,7 +38,12 @@ impl Vectors for SqliteStore {
         };
         let file = self.vector_file(&model)?;
         let late = self.late_vectors(&model, file.upto())?;
-        Ok(Some(Arc::new(MappedVectors { model, file, late })))
+        Ok(Some(Arc::new(FileVectors {
+            serving: model.serving,
+            model: model.number,
+            file,
+            late: late.into(),
+        })))
     }
 }
 

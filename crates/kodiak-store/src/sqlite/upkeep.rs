@@ -4,7 +4,7 @@
 use super::counts::Counts;
 use super::erase::{merge_full_text, rewrite};
 use super::{BUSY, SqliteWriter, log};
-use crate::{Transactions, Upkeep};
+use crate::{Transactions, Upkeep, similar};
 use kodiak_base::error::Result;
 use kodiak_text::terms::TermIndexer;
 
@@ -62,20 +62,13 @@ impl Upkeep for SqliteWriter {
     }
 
     fn rebuild_vocabulary(&mut self) -> Result<()> {
-        // Only of words that still occur.
-        let mut builder = fst::SetBuilder::memory();
-        self.with(|connection| {
+        // Only of words that still occur, in the order of their bytes.
+        let words: Vec<String> = self.with(|connection| {
             connection.execute("DELETE FROM vocabulary WHERE documents <= 0", [])?;
             let mut statement = connection.prepare("SELECT word FROM vocabulary ORDER BY word")?;
-            let mut rows = statement.query([])?;
-            while let Some(row) = rows.next()? {
-                // The builder only refuses words that are out of order, and
-                // SQLite sorts by bytes as the builder does.
-                let _ = builder.insert(row.get_ref(0)?.as_bytes()?);
-            }
-            Ok(())
+            statement.query_map([], |row| row.get(0))?.collect()
         })?;
-        let data = builder.into_inner().unwrap_or_default();
+        let data = similar::automaton(&words);
         self.with(|connection| {
             connection.execute(
                 "INSERT OR REPLACE INTO derived (name, upto, data)

@@ -5,13 +5,10 @@
 //! and from a scan of the words added since it was built. It is rebuilt once
 //! these are many, so that saving one note takes no noticeable time.
 
-use std::sync::OnceLock;
-
-use fst::{IntoStreamer, Set, Streamer};
-use levenshtein_automata::{DFA, Distance, LevenshteinAutomatonBuilder};
 use rusqlite::OptionalExtension;
 
 use super::SqliteStore;
+use crate::similar::Similar;
 use crate::{
     Answers, Expression, Filter, Questions, SimilarWord, Visit, Vocabulary, WordByWord,
     answer_one_by_one,
@@ -72,16 +69,13 @@ impl WordByWord for SqliteStore {
     }
 
     fn similar_words(&self, word: &str, distance: u8) -> Result<Vec<SimilarWord>> {
-        let dfa = automaton_builder(distance).build_dfa(word);
+        let similar = Similar::to(word, distance);
         let (mut upto, mut near) = (0, Vec::new());
         if let Some((made_upto, data)) = self.automaton()?
-            && let Ok(set) = Set::new(data)
+            && let Some(found) = similar.among(&data)
         {
             upto = made_upto;
-            let mut stream = set.search(&dfa).into_stream();
-            while let Some(found) = stream.next() {
-                near.extend(std::str::from_utf8(found).ok().map(str::to_owned));
-            }
+            near = found;
         }
         self.with(|connection| {
             let mut unmerged =
@@ -89,7 +83,7 @@ impl WordByWord for SqliteStore {
             let mut rows = unmerged.query([upto])?;
             while let Some(row) = rows.next()? {
                 let word = row.get_ref(0)?.as_str()?;
-                if exact_distance(&dfa, word).is_some() {
+                if similar.distance_of(word).is_some() {
                     near.push(word.to_owned());
                 }
             }
@@ -100,7 +94,7 @@ impl WordByWord for SqliteStore {
                 let documents: Option<u64> =
                     count.query_row([&word], |row| row.get(0)).optional()?;
                 if let (Some(documents @ 1..), Some(distance)) =
-                    (documents, exact_distance(&dfa, &word))
+                    (documents, similar.distance_of(&word))
                 {
                     words.push(SimilarWord {
                         word,
@@ -158,20 +152,4 @@ impl SqliteStore {
                 .optional()
         })
     }
-}
-
-fn exact_distance(dfa: &DFA, word: &str) -> Option<u8> {
-    match dfa.eval(word) {
-        Distance::Exact(distance) => Some(distance),
-        Distance::AtLeast(_) => None,
-    }
-}
-
-/// Returns the builder for an edit distance. Building one takes a moment, so
-/// each is kept and used for all words.
-fn automaton_builder(distance: u8) -> &'static LevenshteinAutomatonBuilder {
-    static BUILDERS: [OnceLock<LevenshteinAutomatonBuilder>; 2] = [const { OnceLock::new() }; 2];
-    let distance = distance.clamp(1, 2);
-    BUILDERS[usize::from(distance) - 1]
-        .get_or_init(|| LevenshteinAutomatonBuilder::new(distance, true))
 }

@@ -45,7 +45,7 @@ use kodiak_base::error::{Error, Result};
 pub use best::KnnHit;
 pub use bitmap::Bitmap;
 pub use knn::k_nearest_among;
-pub use quantise::QuantizedQuery;
+pub use quantise::{QuantizedQuery, rounded};
 
 use kernel::Kernel;
 

@@ -59,6 +59,14 @@ impl QuantizedQuery {
     }
 }
 
+/// Returns a vector as a vector file has it: rounded, and scaled to length one.
+pub fn rounded(vector: &[f32]) -> Vec<f32> {
+    let mut values = Vec::new();
+    let scale = quantise(vector, ROW_TOP, &mut values);
+    let component = |&value: &i16| scale * f32::from(value);
+    values.iter().map(component).collect()
+}
+
 /// Returns the largest integer that a query may contain, so that its product
 /// with any row fits 32 bits. A damaged file may contain any byte.
 fn query_top(dimensions: usize) -> i16 {
@@ -133,6 +141,19 @@ fn angle(left: &[i16], right: &[i16]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_rounded_vector_has_its_direction_and_length_one() {
+        let vector = [0.3, -0.5, 0.25, 0.0];
+        let rounded = rounded(&vector);
+        let product = |one: &[f32], other: &[f32]| -> f32 {
+            one.iter().zip(other).map(|(one, other)| one * other).sum()
+        };
+        assert!((product(&rounded, &rounded) - 1.0).abs() < 1e-6);
+        let length = product(&vector, &vector).sqrt();
+        assert!(product(&rounded, &vector) / length > 0.9999);
+        assert_eq!(super::rounded(&[0.0, f32::NAN]), [0.0, 0.0]);
+    }
 
     #[test]
     fn the_largest_component_takes_the_whole_range() {

@@ -98,6 +98,10 @@ fn check_content(file: &VectorFile) {
             assert!((sum - expected).abs() < 0.01, "{sum} {expected}");
         }
     }
+    // A vector beside the file can be as precise, to the bit.
+    for (at, (_, vector)) in entries().iter().enumerate() {
+        assert_eq!(file.sum(at..at + 1), rounded(vector), "{at}");
+    }
     let query = QuantizedQuery::new(&[0.0, 2.0, 0.0]);
     assert!(file.similarity(0, &query).abs() < 1e-6);
     assert!((file.similarity(2, &query) - 0.6).abs() < 0.01);
