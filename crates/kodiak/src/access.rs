@@ -43,6 +43,8 @@ pub struct Guard {
     /// What is counted and compared for the caller. It is wider than the scope where
     /// a method looks only among some of what exists for the caller.
     view: Scope,
+    /// The name of the caller, which what it writes records.
+    writer: Option<String>,
 }
 
 impl Guard {
@@ -58,6 +60,7 @@ impl Guard {
             held: capabilities.into_iter().collect(),
             scope: Scope::default(),
             view: Scope::default(),
+            writer: None,
         }
     }
 
@@ -68,6 +71,7 @@ impl Guard {
             held: Capability::ALL.to_vec(),
             scope: self.scope.clone(),
             view: self.view.clone(),
+            writer: self.writer.clone(),
         }
     }
 
@@ -80,6 +84,7 @@ impl Guard {
             held: self.held.clone(),
             scope: self.scope.clone().of_sources(sources.collect()),
             view: self.view.clone(),
+            writer: self.writer.clone(),
         }
     }
 
@@ -91,6 +96,7 @@ impl Guard {
             scope: self.scope.of_sources(sources.clone()),
             view: self.view.of_sources(sources),
             held: self.held,
+            writer: self.writer,
         }
     }
 
@@ -103,7 +109,21 @@ impl Guard {
             scope: self.scope.of_project(project.clone()),
             view: self.view.of_project(project),
             held: self.held,
+            writer: self.writer,
         }
+    }
+
+    /// Names the caller. What it creates records this name as that of its author, and what
+    /// it changes as that of its editor. What a caller without a name writes records none.
+    #[must_use]
+    pub fn writing_as(mut self, name: impl Into<String>) -> Self {
+        self.writer = Some(name.into());
+        self
+    }
+
+    /// Returns the name of the caller, if it has one.
+    pub fn writer(&self) -> Option<&str> {
+        self.writer.as_deref()
     }
 
     /// Returns the project that the caller is restricted to.
@@ -121,6 +141,18 @@ impl Guard {
         self.scope.is_everything()
     }
 
+    /// Reports whether the same exists for the callers of both guards, and both may do the
+    /// same with it. Their names do not count.
+    pub fn sees_like(&self, other: &Self) -> bool {
+        let same = |one: &[Capability], other: &[Capability]| {
+            one.iter().all(|capability| other.contains(capability))
+        };
+        self.scope == other.scope
+            && self.view == other.view
+            && same(&self.held, &other.held)
+            && same(&other.held, &self.held)
+    }
+
     /// Returns the guard that allows only what both guards allow.
     #[must_use]
     pub fn and(&self, other: &Self) -> Self {
@@ -129,6 +161,8 @@ impl Guard {
             held: held.filter(|one| other.held.contains(one)).collect(),
             scope: self.scope.and(&other.scope),
             view: self.view.and(&other.view),
+            // The name that was given last, which is that of a token.
+            writer: other.writer.clone().or_else(|| self.writer.clone()),
         }
     }
 
@@ -206,6 +240,42 @@ mod tests {
             .within(["a"])
             .and(&Guard::local().within(["b"]));
         assert!(!nothing.admits("a") && !nothing.admits("b") && !nothing.sees_everything());
+    }
+
+    #[test]
+    fn callers_see_alike_whatever_they_are_called() {
+        let reader = || Guard::holding([Capability::Search, Capability::Read]).within(["work"]);
+        let other = Guard::holding([Capability::Read, Capability::Search]).within(["work"]);
+        assert!(
+            reader()
+                .writing_as("ada")
+                .sees_like(&other.clone().writing_as("bob"))
+        );
+        for different in [
+            Guard::local().within(["work"]),
+            Guard::holding([Capability::Search]).within(["work"]),
+            reader().in_project("atlas"),
+            Guard::holding([Capability::Search, Capability::Read]),
+            reader().among(["home"]),
+        ] {
+            assert!(!reader().sees_like(&different) && !different.sees_like(&reader()));
+        }
+    }
+
+    #[test]
+    fn a_caller_keeps_its_name() {
+        let ada = Guard::local().writing_as("ada");
+        for guard in [
+            ada.with_all_capabilities(),
+            ada.among(["a"]),
+            ada.clone().within(["a"]),
+            ada.clone().in_project("atlas"),
+            ada.and(&Guard::local()),
+            Guard::local().and(&ada),
+        ] {
+            assert_eq!(guard.writer(), Some("ada"));
+        }
+        assert_eq!(Guard::local().writer(), None);
     }
 
     #[test]

@@ -152,6 +152,13 @@ impl Opened {
         self.documents.iter().map(|document| document.id.as_str())
     }
 
+    /// Returns the ids of the documents with the moment at which each was opened last,
+    /// the one that was opened last first.
+    pub fn moments(&self) -> impl Iterator<Item = (&str, Timestamp)> {
+        let documents = self.documents.iter();
+        documents.filter_map(|one| Some((one.id.as_str(), *one.at.first()?)))
+    }
+
     /// Reports whether nothing was opened.
     pub fn is_empty(&self) -> bool {
         self.documents.is_empty()

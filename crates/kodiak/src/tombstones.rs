@@ -6,14 +6,15 @@
 //! asks here before anything of a document is stored.
 
 use std::collections::HashSet;
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::document::DocumentId;
 use crate::error::{Error, Result};
-use crate::files;
+use crate::files::{self, Writing};
+use crate::store;
 
 /// What comes before the name of a thread in place of a key. No key has a NUL.
 const THREAD: &str = "\0thread\0";
@@ -26,14 +27,26 @@ pub struct Tombstones {
 
 #[derive(Debug, Default)]
 struct Shared {
-    /// The file; without one, nothing is forgotten.
-    path: Option<PathBuf>,
+    keeper: Keeper,
     read: Mutex<Lines>,
 }
 
-/// What was read of the file so far. It only grows.
+/// Where the hashes are kept.
+#[derive(Debug, Default)]
+enum Keeper {
+    /// Nowhere: nothing is forgotten.
+    #[default]
+    None,
+    /// In a file.
+    File(PathBuf),
+    /// With the index.
+    Store(Box<dyn store::Tombstones>),
+}
+
+/// What was read so far. It only grows.
 #[derive(Debug, Default)]
 struct Lines {
+    /// The number of bytes of the file, or what the store has said.
     length: u64,
     hashes: HashSet<String>,
 }
@@ -43,24 +56,53 @@ impl Tombstones {
     pub fn at(path: impl Into<PathBuf>) -> Self {
         Self {
             shared: Arc::new(Shared {
-                path: Some(path.into()),
+                keeper: Keeper::File(path.into()),
                 read: Mutex::default(),
             }),
         }
     }
 
-    /// Returns the path of the file.
+    /// Returns the tombstones that a store keeps.
+    pub fn kept(kept: Box<dyn store::Tombstones>) -> Self {
+        Self {
+            shared: Arc::new(Shared {
+                keeper: Keeper::Store(kept),
+                read: Mutex::default(),
+            }),
+        }
+    }
+
+    /// Reports whether they are kept nowhere.
+    pub(crate) fn is_nowhere(&self) -> bool {
+        matches!(self.shared.keeper, Keeper::None)
+    }
+
+    /// Returns the path of the file, if they are kept in one.
     pub fn path(&self) -> Option<&Path> {
-        self.shared.path.as_deref()
+        match &self.shared.keeper {
+            Keeper::File(path) => Some(path),
+            Keeper::None | Keeper::Store(_) => None,
+        }
     }
 
     /// Reports whether a document, or the thread that it is part of, was forgotten.
     pub fn hold(&self, source: &str, key: &str, thread: Option<&str>) -> Result<bool> {
-        let Some(path) = self.path() else {
-            return Ok(false);
-        };
+        self.held(source, key, thread, true)
+    }
+
+    /// Reports the same for a sync, which asks of many documents while nothing is erased.
+    /// Only for the `first` is a store asked what was added.
+    pub(crate) fn held(
+        &self,
+        source: &str,
+        key: &str,
+        thread: Option<&str>,
+        first: bool,
+    ) -> Result<bool> {
         let mut read = self.read();
-        read.catch_up(path)?;
+        if first || self.path().is_some() {
+            read.catch_up(&self.shared.keeper)?;
+        }
         if read.hashes.is_empty() {
             return Ok(false);
         }
@@ -71,11 +113,8 @@ impl Tombstones {
 
     /// Reports whether a document was forgotten whose id begins with these digits.
     pub fn hold_id(&self, digits: &str) -> Result<bool> {
-        let Some(path) = self.path() else {
-            return Ok(false);
-        };
         let mut read = self.read();
-        read.catch_up(path)?;
+        read.catch_up(&self.shared.keeper)?;
         Ok(read.hashes.iter().any(|hash| hash.starts_with(digits)))
     }
 
@@ -85,13 +124,27 @@ impl Tombstones {
         self.add_hashes(&hashes(documents, threads))
     }
 
-    /// Adds what [`hashes`] has returned.
-    pub(crate) fn add_hashes(&self, hashes: &[String]) -> Result<()> {
-        let Some(path) = self.path() else {
-            return Ok(());
-        };
+    /// Returns the hashes of all, in order.
+    pub fn all(&self) -> Result<Vec<String>> {
         let mut read = self.read();
-        read.catch_up(path)?;
+        read.catch_up(&self.shared.keeper)?;
+        let mut hashes: Vec<String> = read.hashes.iter().cloned().collect();
+        hashes.sort_unstable();
+        Ok(hashes)
+    }
+
+    /// Adds hashes, such as those of [`Tombstones::all`] of another index.
+    pub fn add_hashes(&self, hashes: &[String]) -> Result<()> {
+        let mut read = self.read();
+        let path = match &self.shared.keeper {
+            Keeper::None => return Ok(()),
+            Keeper::Store(kept) => {
+                kept.add(hashes)?;
+                return read.catch_up(&self.shared.keeper);
+            }
+            Keeper::File(path) => path,
+        };
+        read.catch_up(&self.shared.keeper)?;
         let mut lines = String::new();
         for hash in hashes {
             if !read.hashes.contains(hash) {
@@ -104,10 +157,8 @@ impl Tombstones {
         }
         let folder = path.parent().unwrap_or(Path::new("."));
         files::create_folder(folder).map_err(Error::io("create the folder", folder))?;
-        let mut options = OpenOptions::new();
-        files::keep_private(options.create(true).append(true));
         let mut write = || {
-            let mut file = options.open(path)?;
+            let mut file = files::open_own(path, Writing::Append)?;
             // A line that a killed process has cut off must not join the next one.
             let is_new = file.metadata()?.len() == 0;
             if !is_new {
@@ -122,7 +173,7 @@ impl Tombstones {
             Ok(())
         };
         write().map_err(Error::io("write", path))?;
-        read.catch_up(path)
+        read.catch_up(&self.shared.keeper)
     }
 
     fn read(&self) -> std::sync::MutexGuard<'_, Lines> {
@@ -132,8 +183,22 @@ impl Tombstones {
 }
 
 impl Lines {
+    /// Reads what was added since it was last read.
+    fn catch_up(&mut self, keeper: &Keeper) -> Result<()> {
+        match keeper {
+            Keeper::None => Ok(()),
+            Keeper::File(path) => self.catch_up_with(path),
+            Keeper::Store(kept) => {
+                let (hashes, seen) = kept.since(self.length)?;
+                self.hashes.extend(hashes);
+                self.length = seen;
+                Ok(())
+            }
+        }
+    }
+
     /// Reads what was added to the file since it was last read.
-    fn catch_up(&mut self, path: &Path) -> Result<()> {
+    fn catch_up_with(&mut self, path: &Path) -> Result<()> {
         let length = match fs::metadata(path) {
             Ok(metadata) => metadata.len(),
             Err(error) if error.kind() == ErrorKind::NotFound => 0,

@@ -16,6 +16,9 @@ use crate::store::Filter;
 /// The number of projects that an error names.
 const PROJECTS_NAMED: usize = 10;
 
+/// The highest number of hits that an answer can begin after.
+const MOST_OFFSET: usize = 1_000;
+
 /// What a caller asks for, in plain values as they come from outside.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -25,6 +28,9 @@ pub struct Ask {
     pub query: String,
     /// The highest number of hits; the usual one if it is absent.
     pub limit: Option<usize>,
+    /// The number of best hits that an answer leaves out, because its reader has them.
+    /// [`Ask::request`] asks for them as well; who answers leaves them out.
+    pub offset: usize,
     /// How to search: the name of a [`Mode`](crate::search::Mode).
     pub mode: Option<String>,
     /// The names of the sources to search.
@@ -71,6 +77,9 @@ impl Ask {
         if !(1..=most).contains(&limit) {
             return Err(bad_value("limit", &format!("from 1 to {most}")));
         }
+        if self.offset > MOST_OFFSET {
+            return Err(bad_value("offset", &format!("from 0 to {MOST_OFFSET}")));
+        }
         if !(0.0..=1.0).contains(&self.min_relevance) {
             return Err(bad_value("min_relevance", "from 0 to 1"));
         }
@@ -78,7 +87,7 @@ impl Ask {
         Ok(Request {
             filter: self.filter(view)?,
             query: self.query,
-            limit,
+            limit: limit + self.offset,
             mode: mode.unwrap_or_default(),
             all: self.all,
             exact: self.exact,

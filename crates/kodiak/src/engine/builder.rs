@@ -14,6 +14,8 @@ use super::queue::WriteQueue;
 use super::readers::Readers;
 use super::refresh::REFRESH;
 use super::refresher::Refresher;
+use super::sharing::Machine;
+use super::surroundings::Surroundings;
 use super::turns::Turns;
 use super::{AbsentSource, Engine, Shared, leave_out};
 use crate::embed::Embedder;
@@ -45,6 +47,8 @@ impl EngineBuilder {
     }
 
     pub(super) fn over(store: Arc<dyn Store>, cache: Option<PathBuf>) -> Self {
+        // A file that a caller opens as a store of its own may be anywhere.
+        let journaled = store.file().is_none();
         Self {
             shared: Shared {
                 store,
@@ -60,8 +64,11 @@ impl EngineBuilder {
                 refresh: REFRESH,
                 share: None,
                 cache,
-                journaled: false,
+                beside: None,
+                machine: None,
+                journaled,
                 tombstones: Tombstones::default(),
+                surroundings: Surroundings::default(),
                 embedded_fields: Vec::new(),
                 readers: Readers::default(),
                 queue: WriteQueue::default(),
@@ -210,11 +217,42 @@ impl EngineBuilder {
         self
     }
 
-    /// Sets where the hashes of forgotten documents are kept. Without it, what was
-    /// forgotten comes back if its original is still there.
+    /// Sets the file beside which the history and the like are kept on this machine, for a
+    /// store that is not a file itself. The file need not exist.
+    #[must_use]
+    pub fn beside(mut self, path: impl Into<PathBuf>) -> Self {
+        self.shared.beside = Some(path.into());
+        self
+    }
+
+    /// Sets that other machines keep sources of their own in the index. A sync of
+    /// everything then removes no source, and no file of this machine is compared with a
+    /// document of another.
+    #[must_use]
+    pub fn shared_by(mut self, machine: Machine) -> Self {
+        self.shared.machine = Some(machine);
+        self
+    }
+
+    /// Sets where the hashes of forgotten documents are kept. Without it they are kept with
+    /// the index, if its store does that; otherwise what was forgotten comes back if its
+    /// original is still there.
     #[must_use]
     pub fn tombstones(mut self, tombstones: Tombstones) -> Self {
         self.shared.tombstones = tombstones;
+        self
+    }
+
+    /// Adds what lies beside the index and may say what its documents say. Every erasing
+    /// calls `erase` with the documents that it erases, each given by its source and its
+    /// key, before anything in the index is erased, and again if it was interrupted. If that
+    /// fails, the erasing stays recorded.
+    #[must_use]
+    pub fn erased_with(
+        mut self,
+        erase: impl Fn(&[(String, String)]) -> Result<()> + Send + Sync + 'static,
+    ) -> Self {
+        self.shared.surroundings.add(erase);
         self
     }
 
@@ -227,7 +265,12 @@ impl EngineBuilder {
     }
 
     /// Builds the engine. The index is opened when it is first needed.
-    pub fn open(self) -> Result<Engine> {
+    pub fn open(mut self) -> Result<Engine> {
+        if self.shared.tombstones.is_nowhere()
+            && let Some(kept) = self.shared.store.tombstones()
+        {
+            self.shared.tombstones = Tombstones::kept(kept);
+        }
         let mut seen = HashSet::new();
         let mut names = self.shared.names.iter();
         if let Some(twice) = names.find(|name| !seen.insert(name.as_str())) {

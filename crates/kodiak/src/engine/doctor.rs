@@ -7,7 +7,7 @@
 
 use std::path::PathBuf;
 
-use super::{Engine, Job, ToSync};
+use super::{Engine, Job, ToSync, Waiting};
 use crate::access::{Capability, Guard};
 use crate::error::{Error, Result};
 use crate::source::Source;
@@ -45,6 +45,8 @@ pub enum Subject {
     Erasing {
         /// The number of its documents.
         documents: usize,
+        /// The sources that it waits for.
+        waiting: Vec<Waiting>,
     },
     /// An inconsistency between tables of the index.
     Contradiction(Finding),
@@ -159,11 +161,17 @@ impl Engine {
         match self.eraser(guard).unfinished() {
             Ok(None) => {}
             Ok(Some(documents)) => diagnosis.checks.push(Check {
-                subject: Subject::Erasing { documents },
+                subject: Subject::Erasing {
+                    documents,
+                    waiting: self.eraser(guard).waiting()?,
+                },
                 problem: None,
             }),
             Err(error) => diagnosis.checks.push(Check {
-                subject: Subject::Erasing { documents: 0 },
+                subject: Subject::Erasing {
+                    documents: 0,
+                    waiting: Vec::new(),
+                },
                 problem: Some(error),
             }),
         }
@@ -250,6 +258,9 @@ impl Engine {
                 problem,
             });
         }
+        if self.shared.machine.is_some() {
+            return Ok(());
+        }
         let known = self.names(guard);
         for left in indexed {
             if !known.contains(&left.name) && guard.admits(&left.name) {
@@ -329,13 +340,17 @@ impl Engine {
             repairs.push(Repair::SetAside(aside));
         }
         let begun = |check: &Check| match &check.subject {
-            Subject::Erasing { documents } => check.problem.is_none().then_some(*documents),
+            Subject::Erasing { documents, .. } => check.problem.is_none().then_some(*documents),
             _ => None,
         };
         if let Some(documents) = diagnosis.checks.iter().find_map(begun) {
-            // A repair may have finished it already.
-            self.eraser(guard).finish(job)?;
-            repairs.push(Repair::Erased(documents));
+            // A repair may have finished it already. What waits for a source is no reason
+            // to repair nothing else.
+            match self.eraser(guard).finish(job) {
+                Ok(_) => repairs.push(Repair::Erased(documents)),
+                Err(Error::NotErased { .. }) if !self.eraser(guard).waiting()?.is_empty() => {}
+                Err(error) => return Err(error),
+            }
         }
         let behind = |check: &Check| match &check.subject {
             Subject::Source { .. } => check.problem.is_none() && !check.is_ok(),

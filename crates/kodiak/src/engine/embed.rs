@@ -45,6 +45,15 @@ impl View<'_, '_> {
     }
 }
 
+impl View<'_, '_> {
+    /// Reports whether documents are being embedded, by this engine or another process.
+    /// Only a caller for which everything exists learns of it.
+    pub fn is_embedding(&self) -> Result<bool> {
+        self.guard.require(Capability::Search)?;
+        Ok(self.guard.sees_everything() && !self.engine.embeds_candidates())
+    }
+}
+
 impl Engine {
     /// Returns whether a search embeds candidates that have no vector yet. While a
     /// backfill runs, it leaves them to that.

@@ -7,15 +7,15 @@ use super::erasing::not_erased;
 use super::{Engine, Erasure, Event, Job, ToErase};
 use crate::access::{Capability, Guard};
 use crate::document::Timestamp;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::source::ExpiredCopy;
 use crate::store::Filter;
 
 /// Erases documents of an engine so that they stay erased, on behalf of a caller.
 #[derive(Clone, Copy, Debug)]
 pub struct Eraser<'a> {
-    engine: &'a Engine,
-    guard: &'a Guard,
+    pub(super) engine: &'a Engine,
+    pub(super) guard: &'a Guard,
 }
 
 impl Engine {
@@ -47,7 +47,10 @@ impl Eraser<'_> {
     /// many were indexed.
     pub fn erase_matching(&self, filter: &Filter, job: &Job<'_>) -> Result<usize> {
         self.guard.require(Capability::Write)?;
-        let finished = self.finish(job)?;
+        let finished = match self.finish(job) {
+            Err(error) if !matches!(error, Error::NotErased { .. }) => return Err(error),
+            finished => finished,
+        };
         let mut documents = Vec::new();
         let mut threads = Vec::new();
         for document in self.engine.matching(self.guard, filter)? {
@@ -76,7 +79,7 @@ impl Eraser<'_> {
         // The same may have been asked for before.
         let wanted = wanted.documents.len() + wanted.trashed.len();
         Ok(if purged == 0 && wanted == 0 {
-            finished
+            finished?
         } else {
             purged.max(wanted)
         })
@@ -139,14 +142,13 @@ impl Eraser<'_> {
             let Some(begun) = Erasure::read(&journal)? else {
                 return Ok(None);
             };
-            match self.engine.carry_out_erasing(begun.clone(), writer, job) {
-                Ok(()) => {
-                    let documents = begun.documents;
-                    job.tell(Event::ErasureFinished { documents });
-                    Ok(Some(begun))
-                }
-                Err(error) => Err(not_erased(error)),
+            let waiting = self.engine.carry_out_erasing(begun.clone(), writer, job);
+            if let Some(waiting) = waiting.map_err(not_erased)?.first() {
+                return Err(not_erased(waiting.into()));
             }
+            let documents = begun.documents;
+            job.tell(Event::ErasureFinished { documents });
+            Ok(Some(begun))
         })
     }
 

@@ -8,36 +8,17 @@
 
 use std::path::PathBuf;
 
-use super::erasure::Erasure;
+use super::erasure::{self, Erasure};
 use super::journal::Journal;
 use super::target::{SharedEntry, is_of_another_entry};
+use super::waiting::Waiting;
 use super::{Engine, Event, Job};
 use crate::document::Version;
 use crate::error::{Error, Result};
 use crate::files::{self, Folder};
-use crate::source::{Entry, Located, Source, WithoutTombstones};
+use crate::source::{Entry, FileCopy, Located, Source, WithoutTombstones, WritableSource};
 use crate::store::{EraseStep, Writer};
 use crate::sync;
-
-/// A source that something is to be erased from.
-enum Holder<'a> {
-    Open(&'a dyn Source),
-    Returned(Box<dyn Source>),
-    /// It is registered and cannot be reached.
-    Absent,
-    /// It is not registered, so its files are not ours to erase.
-    Unknown,
-}
-
-impl Holder<'_> {
-    fn source(&self) -> Option<&dyn Source> {
-        match self {
-            Self::Open(source) => Some(*source),
-            Self::Returned(source) => Some(&**source),
-            Self::Absent | Self::Unknown => None,
-        }
-    }
-}
 
 impl Engine {
     /// Finishes an erasing that was interrupted if a search writes, unless only readers
@@ -57,21 +38,37 @@ impl Engine {
             return;
         };
         // What a killed process was writing beside the index may say what was erased.
-        if let Ok(folder) = Folder::root(files::folder_of(journal.path())) {
+        if let Some(file) = journal.file()
+            && let Ok(folder) = Folder::root(files::folder_of(file))
+        {
             files::left_over::remove_left_over(&folder);
         }
         let finished = match Erasure::read(&journal) {
             Ok(None) => return,
-            Ok(Some(begun)) => {
-                let documents = begun.documents;
-                self.carry_out_erasing(begun, writer, job)
-                    .map(|()| documents)
-            }
+            Ok(Some(begun)) => self.finish_here(begun, writer, job),
             Err(error) => Err(error),
         };
         match finished {
-            Ok(documents) => job.tell(Event::ErasureFinished { documents }),
+            Ok(Some(documents)) => job.tell(Event::ErasureFinished { documents }),
+            Ok(None) => {}
             Err(error) => job.tell(Event::ErasureUnfinished { error: &error }),
+        }
+    }
+
+    /// Finishes an erasing. Returns the number of its documents; `None` if all that can be
+    /// erased here was erased before, and this engine does not know the rest.
+    fn finish_here(
+        &self,
+        begun: Erasure,
+        writer: &mut dyn Writer,
+        job: &Job<'_>,
+    ) -> Result<Option<usize>> {
+        let documents = begun.documents;
+        let was_told = begun.index_is_erased && self.knows_none_of(&begun.sources());
+        match self.carry_out_erasing(begun, writer, job)?.first() {
+            None => Ok(Some(documents)),
+            Some(_) if was_told => Ok(None),
+            Some(waiting) => Err(waiting.into()),
         }
     }
 
@@ -83,6 +80,8 @@ impl Engine {
         writer: &mut dyn Writer,
         job: &Job<'_>,
     ) -> Result<()> {
+        self.add_places(&mut erasure, writer.reader())?;
+        let own = erasure.sources();
         if let Some(journal) = self.erasing_journal() {
             // What could not be finished continues with it.
             if let Some(begun) = Erasure::read(&journal)? {
@@ -93,49 +92,38 @@ impl Engine {
             });
             erasure.write(&journal)?;
         }
-        self.carry_out_erasing(erasure, writer, job)
-            .map_err(not_erased)
+        let waiting = self.carry_out_erasing(erasure, writer, job);
+        let waiting = waiting.map_err(not_erased)?;
+        // What an earlier one waits for is not part of what was asked for.
+        match waiting.iter().find(|one| own.contains(&one.source)) {
+            Some(waiting) => Err(not_erased(waiting.into())),
+            None => Ok(()),
+        }
     }
 
     pub(super) fn erasing_journal(&self) -> Option<Journal> {
-        let file = self.shared.store.file()?;
         let journaled = self.shared.journaled;
-        journaled.then(|| Erasure::journal_beside(file))
+        self.journal(erasure::NAME).filter(|_| journaled)
     }
 
+    /// Erases what can be erased here, and returns the sources that the rest waits for. The
+    /// journal is removed if there are none.
     pub(super) fn carry_out_erasing(
         &self,
         mut erasure: Erasure,
         writer: &mut dyn Writer,
         job: &Job<'_>,
-    ) -> Result<()> {
+    ) -> Result<Vec<Waiting>> {
         let journal = self.erasing_journal();
         let begin = |step| job.tell(Event::Erasing { step });
-        let mut absent = Vec::new();
-        let is_absent = |name: &String| matches!(self.holder(name), Holder::Absent);
-        if erasure.index_is_erased && erasure.sources().iter().all(is_absent) {
-            absent = erasure.sources();
+        let is_away = |name: &String| self.holder(name).source().is_none();
+        let names = if erasure.index_is_erased && erasure.sources().iter().all(is_away) {
+            erasure.sources()
         } else {
-            begin(EraseStep::Tombstones);
-            self.shared.tombstones.add_hashes(&erasure.tombstones)?;
-            let files = self.erase_originals(&erasure, &mut absent, job)?;
-            begin(EraseStep::Surroundings);
-            self.settle(&files, writer)?;
-            self.take_out_retired(&erasure, writer)?;
-            self.read_again(&erasure.entries, writer)?;
-            begin(EraseStep::Cache);
-            self.erase_vectors(&erasure, writer.reader())?;
-            let mut documents = Vec::new();
-            for target in &erasure.targets {
-                // A file that stays may have its id by now.
-                if !is_of_another_entry(writer.reader(), target)? {
-                    documents.push((target.source.clone(), target.key.clone()));
-                }
-            }
-            writer.erase(&documents, &mut |step| begin(step))?;
-            self.forget_opened(writer.reader())?;
-            erasure.leave_to(&absent);
-        }
+            let away = self.erase_here(&erasure, writer, job)?;
+            erasure.leave_to(&away);
+            away
+        };
         begin(EraseStep::Logs);
         if let Err(error) = self.empty_logs(writer) {
             if let Some(journal) = &journal {
@@ -144,30 +132,48 @@ impl Engine {
             }
             return Err(error);
         }
-        if let Some(name) = absent.into_iter().next() {
-            if let Some(journal) = &journal {
-                erasure.write(journal)?;
-            }
-            return Err(Error::SourceAbsent { name });
+        let waiting = names.into_iter().map(|name| self.waiting(name, &erasure));
+        let waiting: Vec<Waiting> = waiting.collect();
+        if waiting.is_empty() {
+            begin(EraseStep::Done);
+            journal.map_or(Ok(()), |journal| journal.remove())?;
+        } else if let Some(journal) = &journal {
+            erasure.write(journal)?;
         }
-        begin(EraseStep::Done);
-        journal.map_or(Ok(()), |journal| journal.remove())
+        Ok(waiting)
     }
 
-    /// Returns a source, opened if it has come back.
-    fn holder(&self, name: &str) -> Holder<'_> {
-        let mut sources = self.shared.sources.iter();
-        if let Some(source) = sources.find(|source| source.name() == name) {
-            return Holder::Open(&**source);
+    /// Erases everything but the logs. Returns the sources that cannot be reached.
+    fn erase_here(
+        &self,
+        erasure: &Erasure,
+        writer: &mut dyn Writer,
+        job: &Job<'_>,
+    ) -> Result<Vec<String>> {
+        let begin = |step| job.tell(Event::Erasing { step });
+        let mut away = Vec::new();
+        begin(EraseStep::Tombstones);
+        self.shared.tombstones.add_hashes(&erasure.tombstones)?;
+        let files = self.erase_originals(erasure, &mut away, job)?;
+        begin(EraseStep::Surroundings);
+        if erasure.is_for_good() {
+            self.shared.surroundings.erase(&erasure.erased_for_good())?;
         }
-        let mut absent = self.shared.absent.iter();
-        match absent.find(|absent| absent.name == name) {
-            Some(absent) => {
-                let opened = absent.open(&self.shared.tombstones);
-                opened.map_or(Holder::Absent, Holder::Returned)
+        self.settle(&files, writer)?;
+        self.take_out_retired(erasure, writer)?;
+        self.read_again(&erasure.entries, writer)?;
+        begin(EraseStep::Cache);
+        self.erase_vectors(erasure, writer.reader())?;
+        let mut documents = Vec::new();
+        for target in &erasure.targets {
+            // A file that stays may have its id by now.
+            if !is_of_another_entry(writer.reader(), target)? {
+                documents.push((target.source.clone(), target.key.clone()));
             }
-            None => Holder::Unknown,
         }
+        writer.erase(&documents, &mut |step| begin(step))?;
+        self.forget_opened(writer.reader())?;
+        Ok(away)
     }
 
     /// Erases what the sources hold. Returns the files that are gone, and adds the
@@ -175,21 +181,19 @@ impl Engine {
     fn erase_originals(
         &self,
         erasure: &Erasure,
-        absent: &mut Vec<String>,
+        away: &mut Vec<String>,
         job: &Job<'_>,
     ) -> Result<Vec<PathBuf>> {
         let mut files = Vec::new();
         for name in erasure.sources() {
             let holder = self.holder(&name);
             let Some(source) = holder.source() else {
-                if matches!(holder, Holder::Absent) {
-                    absent.push(name);
-                }
+                away.push(name);
                 continue;
             };
             match erase_from(source, erasure, job) {
                 Ok(erased) => files.extend(erased),
-                Err(error) if error.concerns_source() => absent.push(name),
+                Err(error) if error.concerns_source() => away.push(name),
                 Err(error) => return Err(error),
             }
         }
@@ -294,7 +298,10 @@ fn erase_from(source: &dyn Source, erasure: &Erasure, job: &Job<'_>) -> Result<V
     let Some(writable) = source.writable() else {
         return Ok(files);
     };
-    for (_, copy) in erasure.files.iter().filter(|(of, _)| of == name) {
+    // Another program may have changed or moved them since the erasing began.
+    let strayed = strayed(source, writable, erasure)?;
+    let recorded = erasure.files.iter().filter(|(of, _)| of == name);
+    for copy in recorded.map(|(_, copy)| copy).chain(&strayed) {
         begin();
         match writable.erase_copy(copy) {
             Ok(file) => files.push(file),
@@ -304,6 +311,42 @@ fn erase_from(source: &dyn Source, erasure: &Erasure, job: &Job<'_>) -> Result<V
         }
     }
     Ok(files)
+}
+
+/// Returns the files that have the id of an erased document and are not those that were
+/// recorded: with another text, or at another place.
+fn strayed(
+    source: &dyn Source,
+    writable: &dyn WritableSource,
+    erasure: &Erasure,
+) -> Result<Vec<FileCopy>> {
+    let mut strayed = Vec::new();
+    for (entry, id) in erasure.entries_with_ids(source.name()) {
+        // To look for an id may mean to read all files.
+        let is_there = id_in(source, entry).as_deref() == Some(id);
+        let found = writable.copies(if is_there { entry } else { id })?;
+        let found = found.into_iter().filter(|copy| {
+            let is_recorded = erasure
+                .files
+                .iter()
+                .any(|(of, known)| of == source.name() && known == copy);
+            !is_recorded && id_in(source, &copy.name).as_deref() == Some(id)
+        });
+        strayed.extend(found);
+    }
+    Ok(strayed)
+}
+
+/// Returns the id of the document in a file.
+fn id_in(source: &dyn Source, path: &str) -> Option<String> {
+    let entry = Entry {
+        key: path.to_owned(),
+        version: Version::UNKNOWN,
+        size_hint: 0,
+    };
+    let mut id = None;
+    let read = source.read(&entry, &mut |document| id = Some(document.key));
+    read.ok().and(id)
 }
 
 pub(super) fn not_erased(error: Error) -> Error {

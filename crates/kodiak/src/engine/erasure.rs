@@ -4,17 +4,16 @@
 //! left, so that any process that writes afterwards finishes what a killed one has begun.
 //! It has hashes, ids and paths, and nothing that a document says.
 
-use std::io::ErrorKind;
-use std::path::Path;
-
 use serde::{Deserialize, Serialize};
 
 use super::journal::Journal;
 use super::target::{SharedEntry, Target};
-use crate::document::{Timestamp, hex};
-use crate::error::{Error, Result};
+use crate::document::{DocumentId, Timestamp, hex};
+use crate::error::Result;
 use crate::source::FileCopy;
 
+/// The name of the journal.
+pub(super) const NAME: &str = ".erasing";
 /// The format of the journal.
 const FORMAT: u32 = 1;
 
@@ -42,25 +41,20 @@ pub struct Erasure {
     pub(super) tombstones: Vec<String>,
     /// The hashes of the names under which the documents were asked for.
     pub(super) asked: Vec<String>,
+    /// Where sources are, for the messages of processes that do not know them.
+    pub(super) places: Vec<(String, String)>,
+    /// The sources that users have removed since, which are not waited for.
+    pub(super) waived: Vec<String>,
     /// Whether only the logs, and sources that cannot be reached, are left.
     pub(super) index_is_erased: bool,
 }
 
 impl Erasure {
-    /// Returns where the journal of an index is. It is the same whichever path leads to
-    /// the index.
-    pub(super) fn journal_beside(index: &Path) -> Journal {
-        let index = index.canonicalize().unwrap_or_else(|_| index.to_owned());
-        Journal::beside(&index, ".erasing")
-    }
-
     /// Reads the journal, if there is one.
     pub(super) fn read(journal: &Journal) -> Result<Option<Self>> {
         let read: Option<Self> = journal.read()?;
         if read.as_ref().is_some_and(|read| read.format > FORMAT) {
-            let detail = "it was written by a later version of Kodiak";
-            let error = std::io::Error::new(ErrorKind::InvalidData, detail);
-            return Err(Error::io("read", journal.path())(error));
+            return Err(journal.is_newer());
         }
         Ok(read)
     }
@@ -97,8 +91,64 @@ impl Erasure {
         self.asked.contains(&hash_of(name))
     }
 
+    /// Records where a source is.
+    pub(super) fn add_place(&mut self, source: String, place: String) {
+        self.places.retain(|(known, _)| *known != source);
+        self.places.push((source, place));
+    }
+
+    /// Returns where a source is, if that was recorded.
+    pub(super) fn place_of(&self, source: &str) -> Option<&str> {
+        let mut places = self.places.iter();
+        let found = places.find(|(known, _)| known == source);
+        found.map(|(_, place)| place.as_str())
+    }
+
+    /// Reports whether something is erased for good, and not only moved to a trash.
+    pub(super) fn is_for_good(&self) -> bool {
+        let stays = |target| self.is_retired(target);
+        !self.files.is_empty() || !self.targets.iter().all(stays)
+    }
+
+    /// Returns the documents that are erased for good, each given by its source and its key.
+    pub(super) fn erased_for_good(&self) -> Vec<(String, String)> {
+        let targets = self
+            .targets
+            .iter()
+            .filter(|target| !self.is_retired(target));
+        let documents = targets.map(|target| (target.source.clone(), target.key.clone()));
+        documents.collect()
+    }
+
+    /// Returns the entry and the id of each document of a source that is erased by an id it
+    /// has chosen, in whichever file that is.
+    pub(super) fn entries_with_ids(&self, source: &str) -> Vec<(&str, &str)> {
+        let targets = self.targets.iter().filter(|target| target.source == source);
+        let pairs = targets.filter_map(|target| {
+            let (entry, id) = (target.entry.as_deref()?, target.id.as_deref()?);
+            let stone = DocumentId::new(source, id).hex();
+            let by_id = self.tombstones.contains(&stone) && !self.is_retired(target);
+            by_id.then_some((entry, id))
+        });
+        pairs.collect()
+    }
+
+    /// Leaves what a source holds as it is.
+    pub(super) fn waive(&mut self, source: &str) {
+        if self.index_is_erased {
+            self.targets.retain(|target| target.source != source);
+            self.entries.retain(|entry| entry.source != source);
+        } else {
+            self.waived.push(source.to_owned());
+        }
+        self.files.retain(|(of, _)| of != source);
+        self.retired.retain(|(of, _)| of != source);
+    }
+
     /// Returns the erasing of both. What was left of the index in either is left.
     pub(super) fn and(mut self, other: Self) -> Self {
+        // A source that was removed may have been added again.
+        let again = other.sources();
         self.documents += other.documents;
         self.targets.extend(other.targets);
         self.entries.extend(other.entries);
@@ -108,6 +158,11 @@ impl Erasure {
         self.hashes.extend(other.hashes);
         self.tombstones.extend(other.tombstones);
         self.asked.extend(other.asked);
+        self.waived.retain(|source| !again.contains(source));
+        self.waived.extend(other.waived);
+        for (source, place) in other.places {
+            self.add_place(source, place);
+        }
         self.index_is_erased &= other.index_is_erased;
         self
     }
@@ -118,7 +173,9 @@ impl Erasure {
         self.targets.retain(|target| left(&target.source));
         self.files.retain(|(source, _)| left(source));
         self.retired.retain(|(source, _)| left(source));
-        self.entries.clear();
+        // What stays beside a document may repeat it, as a title does.
+        self.entries.retain(|entry| left(&entry.source));
+        self.places.retain(|(source, _)| left(source));
         self.hashes.clear();
         self.index_is_erased = true;
     }
@@ -129,6 +186,7 @@ impl Erasure {
         let retired = self.retired.iter().map(|(source, _)| source.clone());
         let files = self.files.iter().map(|(source, _)| source.clone());
         let mut sources: Vec<String> = targets.chain(retired).chain(files).collect();
+        sources.retain(|source| !self.waived.contains(source));
         sources.sort_unstable();
         sources.dedup();
         sources
@@ -151,13 +209,16 @@ fn hash_of(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use std::fs;
+    use std::sync::Arc;
 
     use super::*;
+    use crate::store::FileRecord;
 
     #[test]
     fn a_journal_is_read_as_it_was_written_and_only_by_its_owner() {
         let folder = tempfile::tempdir().unwrap();
-        let journal = Erasure::journal_beside(&folder.path().join("index.db"));
+        let record = FileRecord::beside(&folder.path().join("index.db"), NAME);
+        let journal = Journal::of(Arc::new(record));
         let path = journal.path();
         assert_eq!(Erasure::read(&journal).unwrap(), None);
         let mut erasure = Erasure {

@@ -6,7 +6,8 @@
 //! is kept to the store.
 
 use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -15,16 +16,12 @@ use serde::de::DeserializeOwned;
 use super::queue::patiently;
 use super::{Engine, Job};
 use crate::error::{Error, Result};
-use crate::files;
-use crate::store::WriteLock;
+use crate::store::{Lock, Record};
 
-/// The most bytes of a journal, which has a few lines for each file.
-const MAX_BYTES: u64 = 1 << 30;
-
-/// The file of a journal.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A journal of a feature.
+#[derive(Clone, Debug)]
 pub struct Journal {
-    path: PathBuf,
+    record: Arc<dyn Record>,
     /// The name that other processes see while this one has the lock.
     holder: String,
     /// How long to wait for other processes.
@@ -32,12 +29,10 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Returns the journal beside an index whose name has this ending.
-    pub(super) fn beside(index: &Path, ending: &str) -> Self {
-        let mut name = index.file_name().unwrap_or_default().to_owned();
-        name.push(ending);
+    /// Returns the journal that is kept in a record.
+    pub(super) fn of(record: Arc<dyn Record>) -> Self {
         Self {
-            path: index.with_file_name(name),
+            record,
             holder: String::new(),
             patience: Duration::ZERO,
         }
@@ -46,49 +41,52 @@ impl Journal {
     /// Reports whether there is one. If that cannot be found out there may be, and reading
     /// it says why not.
     pub fn exists(&self) -> bool {
-        self.path.exists()
+        self.record.exists().unwrap_or(true)
     }
 
     /// Returns where it is, for messages.
     pub fn path(&self) -> &Path {
-        &self.path
+        self.record.place()
+    }
+
+    /// Returns its file, if it is kept in one.
+    pub(super) fn file(&self) -> Option<&Path> {
+        self.record.file()
     }
 
     /// Reads what was recorded, if there is anything.
     pub fn read<T: DeserializeOwned>(&self) -> Result<Option<T>> {
-        match files::read(&self.path, MAX_BYTES) {
-            Ok(bytes) => {
-                let read = serde_json::from_slice(&bytes);
-                let read = read.map_err(|error| Error::io("read", &self.path)(error.into()))?;
-                Ok(Some(read))
-            }
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(Error::io("read", &self.path)(error)),
-        }
+        let Some(bytes) = self.record.read()? else {
+            return Ok(None);
+        };
+        let read = serde_json::from_slice(&bytes);
+        let read = read.map_err(|error| Error::io("read", self.path())(error.into()))?;
+        Ok(Some(read))
     }
 
     /// Records something in one step. It survives a power cut once this returns.
     pub fn write(&self, record: &impl Serialize) -> Result<()> {
-        let failed = Error::io("write", &self.path);
         match serde_json::to_vec(record) {
-            Ok(bytes) => files::replace(&self.path, &bytes).map_err(failed),
-            Err(error) => Err(failed(error.into())),
+            Ok(bytes) => self.record.write(&bytes),
+            Err(error) => Err(Error::io("write", self.path())(error.into())),
         }
+    }
+
+    /// Refuses a record of a later version.
+    pub(super) fn is_newer(&self) -> Error {
+        let detail = "it was written by a later version of Kodiak";
+        let error = std::io::Error::new(ErrorKind::InvalidData, detail);
+        Error::io("read", self.path())(error)
     }
 
     /// Waits until no other process works on what the journal records.
-    pub fn lock(&self, job: &Job<'_>) -> Result<WriteLock> {
-        if let Some(folder) = self.path.parent() {
-            files::create_folder(folder).map_err(Error::io("create the folder", folder))?;
-        }
-        patiently(self.patience, job, || {
-            WriteLock::acquire(&self.path, &self.holder)
-        })
+    pub fn lock(&self, job: &Job<'_>) -> Result<Box<dyn Lock>> {
+        patiently(self.patience, job, || self.record.lock(&self.holder))
     }
 
     /// Takes the lock, unless another process has it.
-    pub fn try_lock(&self) -> Result<Option<WriteLock>> {
-        match WriteLock::acquire(&self.path, &self.holder) {
+    pub fn try_lock(&self) -> Result<Option<Box<dyn Lock>>> {
+        match self.record.lock(&self.holder) {
             Err(Error::Locked { .. }) => Ok(None),
             lock => lock.map(Some),
         }
@@ -96,28 +94,19 @@ impl Journal {
 
     /// Removes the record, which may be gone already.
     pub fn remove(&self) -> Result<()> {
-        match std::fs::remove_file(&self.path) {
-            Err(error) if error.kind() != ErrorKind::NotFound => {
-                Err(Error::io("write", &self.path)(error))
-            }
-            _ => {
-                files::sync_folder(files::folder_of(&self.path));
-                Ok(())
-            }
-        }
+        self.record.remove()
     }
 }
 
 impl Engine {
-    /// Returns the journal of a feature, in a file beside the index whose name has this
-    /// ending. A store that is not a file has none: what is interrupted must then be
-    /// repeated by the caller.
-    pub fn journal(&self, ending: &str) -> Option<Journal> {
-        let index = self.shared.store.file()?;
+    /// Returns the journal of a feature, under a name such as `.renaming`. A store that
+    /// keeps no records has none: what is interrupted must then be repeated by the caller.
+    pub fn journal(&self, name: &str) -> Option<Journal> {
+        let record = self.shared.store.record(name)?;
         Some(Journal {
             holder: self.shared.holder.clone(),
             patience: self.shared.patience,
-            ..Journal::beside(index, ending)
+            ..Journal::of(Arc::from(record))
         })
     }
 }

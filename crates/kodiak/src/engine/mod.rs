@@ -48,12 +48,16 @@ mod readers;
 mod refresh;
 mod refresher;
 mod retiring;
+mod sharing;
 mod status;
+mod surroundings;
 mod sync;
 mod target;
 mod trashed;
 mod turns;
 mod view;
+mod waiting;
+mod watching;
 mod writing;
 
 use std::path::{Path, PathBuf};
@@ -74,15 +78,18 @@ pub use later::LaterSource;
 pub use models::{ModelAbsence, ModelResult, Models, NoModel, OneModel};
 pub use neighbours::Neighbours;
 pub use refresh::REFRESH;
+pub use sharing::Machine;
 pub use status::{CacheStatus, MeaningState, SourceState, Status};
 pub use sync::{SourceFailure, SyncReport, ToSync};
 pub use view::View;
+pub use waiting::Waiting;
 
 use backfills::Backfills;
 use looks::Looks;
 use queue::WriteQueue;
 use readers::Readers;
 use refresher::Refresher;
+use surroundings::Surroundings;
 use turns::Turns;
 
 use crate::access::{Capability, Guard};
@@ -92,7 +99,7 @@ use crate::error::{Error, Result};
 use crate::rank::Tuning;
 use crate::rerank::Reranker;
 use crate::search::{Answer, Caveat, Found, Request, Router, Workers};
-use crate::source::{Source, WritableSource};
+use crate::source::{Source, WithoutTombstones, WritableSource};
 use crate::store::{EmbeddingCache, Reader, Store, Tallies};
 use crate::tombstones::Tombstones;
 
@@ -128,10 +135,17 @@ struct Shared {
     /// How many entries of a source a search checks beside its work; all if `None`.
     share: Option<usize>,
     cache: Option<PathBuf>,
-    /// Whether what is being erased is recorded in a file beside the index.
+    /// The file beside which lies what belongs to the index on this machine, if the store
+    /// is not a file itself.
+    beside: Option<PathBuf>,
+    /// This machine, if others share the index.
+    machine: Option<Machine>,
+    /// Whether what is being erased is recorded beside the index.
     journaled: bool,
     /// What was forgotten and must not be indexed again.
     tombstones: Tombstones,
+    /// What else an erasing covers.
+    surroundings: Surroundings,
     /// The fields that features embed.
     embedded_fields: Vec<EmbeddedFields>,
     readers: Readers,
@@ -148,6 +162,39 @@ struct Shared {
     turns: Turns,
     /// What is counted for callers of a limited scope.
     tallies: Arc<Tallies>,
+}
+
+impl Shared {
+    /// Returns the file beside which the history and the like are kept, if there is one.
+    fn file(&self) -> Option<&Path> {
+        self.store.file().or(self.beside.as_deref())
+    }
+
+    /// Fails if a source of this name is one of another machine.
+    fn require_own(&self, source: &str, reader: &dyn Reader) -> Result<()> {
+        match &self.machine {
+            Some(machine) => machine.require_own(source, reader),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns a source as a sync sees it.
+    fn to_sync<'a>(&'a self, source: &'a dyn Source) -> WithoutTombstones<'a> {
+        let synced = WithoutTombstones::new(source, &self.tombstones);
+        match &self.machine {
+            Some(_) => synced.located_at(self.place_of(source)),
+            None => synced,
+        }
+    }
+
+    /// Returns where a source is as the index says it.
+    fn place_of(&self, source: &dyn Source) -> String {
+        let location = source.location();
+        match &self.machine {
+            Some(machine) => machine.place(source.name(), &location),
+            None => location,
+        }
+    }
 }
 
 /// A source that is registered but could not be opened.
@@ -289,7 +336,12 @@ impl Engine {
         guard.require(Capability::Read)?;
         self.read_as(guard, |reader| {
             self.refreshed(reader, guard, request, || {
-                self.router(reader, guard).similar(reference, request)
+                // Vectors are compared with vectors; it only tells why there are none.
+                let (embedder, absence) = self.for_queries(reader);
+                self.router(reader, guard)
+                    .with_embedder(embedder)
+                    .explaining_absence(absence)
+                    .similar(reference, request)
             })
         })
     }

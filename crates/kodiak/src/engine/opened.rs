@@ -1,14 +1,49 @@
 //! The history of opened documents beside an index, and what a purge takes from it.
 
-use super::Engine;
-use crate::error::Result;
-use crate::history::History;
-use crate::store::{Filter, Reader};
+use std::collections::HashMap;
+
+use super::{Engine, View};
+use crate::access::Capability;
+use crate::document::Timestamp;
+use crate::error::{Error, Result};
+use crate::history::{History, Opened};
+use crate::search::Card;
+use crate::store::{Filter, Reader, Row};
+
+impl View<'_, '_> {
+    /// Returns the documents that were opened last, with the moment of each, as far as
+    /// they are in the index and exist for the caller.
+    pub fn opened(&self, opened: &Opened, limit: usize) -> Result<Vec<(Card, Timestamp)>> {
+        self.guard.require(Capability::Read)?;
+        let moments: Vec<(&str, Timestamp)> = opened.moments().take(limit).collect();
+        let ids: Vec<String> = moments.iter().map(|(id, _)| format!("#{id}")).collect();
+        let filter = self.guard.narrow(&Filter::default());
+        let read = self.read(|reader| {
+            let mut named = reader.named(&ids, &filter)?;
+            named.sort_unstable();
+            let rows: Vec<Row> = named.iter().map(|(_, row)| *row).collect();
+            let at: HashMap<Row, Timestamp> = named
+                .iter()
+                .filter_map(|(number, row)| Some((*row, moments.get(*number)?.1)))
+                .collect();
+            let documents = reader.documents(&rows)?;
+            let dated = |row| at.get(&row).copied().unwrap_or_default();
+            Ok(documents
+                .iter()
+                .map(|one| (Card::from(one), dated(one.row)))
+                .collect())
+        });
+        match read {
+            Err(Error::NoIndex { .. }) => Ok(Vec::new()),
+            read => read,
+        }
+    }
+}
 
 impl Engine {
     /// Returns the history of opened documents. A store that is not a file has none.
     pub fn history(&self) -> Option<History> {
-        let file = self.shared.store.file()?;
+        let file = self.shared.file()?;
         self.shared.journaled.then(|| History::beside(file))
     }
 

@@ -99,7 +99,7 @@ pub(super) fn patiently<T>(
     open: impl FnMut() -> Result<T>,
 ) -> Result<T> {
     let mut told = String::new();
-    let meanwhile = |holder: &str, waited: Duration| {
+    let on_wait = |holder: &str, waited: Duration| {
         job.check()?;
         if waited >= UNREMARKED && told != holder {
             job.tell(Event::Waiting { holder });
@@ -107,7 +107,7 @@ pub(super) fn patiently<T>(
         }
         Ok(())
     };
-    wait_for_lock(patience, meanwhile, open)
+    wait_for_lock(patience, on_wait, open)
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ use crate::access::Guard;
 use crate::document::{Reference, Version};
 use crate::error::{Error, Result};
 use crate::search::{Answer, Caveat, Completeness, Found, NotIndexed, NotLookedFor, Request};
-use crate::source::{Indexed, Look, Presence, Source, WithoutTombstones};
+use crate::source::{Indexed, Look, Presence, Source};
 use crate::store::{Filter, Reader, StoredDocument, VisitOrder};
 use crate::sync;
 
@@ -30,6 +30,15 @@ const FEW_WORDS: usize = 3;
 /// The longest time to look for changes, whatever the engine is told.
 const LONGEST: Duration = Duration::from_hours(1);
 
+/// What a look for changes found.
+#[derive(Debug, Default)]
+pub(super) struct Looked {
+    /// Whether anything has changed, as far as it was looked for.
+    pub(super) changed: bool,
+    /// What the index still lacks.
+    pub(super) lacking: Vec<Caveat>,
+}
+
 impl View<'_, '_> {
     /// Runs `read`, which returns also the documents that it read and whether one is
     /// missing. If one is, or may have changed, changes are looked for, and it runs
@@ -40,6 +49,10 @@ impl View<'_, '_> {
     ) -> Result<(T, Completeness)> {
         let (done, documents, missing) = read()?;
         let mut completeness = Completeness::default();
+        let of_copy = |reader: &dyn Reader| Ok(Caveat::of_copy(reader, self.guard));
+        if let Some(copy) = self.engine.read(of_copy)? {
+            completeness.add(copy);
+        }
         if self.engine.shared.refresh.is_zero() {
             return Ok((done, completeness));
         }
@@ -285,19 +298,30 @@ impl Engine {
         extent: Extent,
         deadline: Instant,
     ) -> Vec<Caveat> {
-        let mut lacking = Vec::new();
+        self.look(filter, first, extent, deadline).lacking
+    }
+
+    /// Does the same, and returns also whether there were any changes.
+    pub(super) fn look(
+        &self,
+        filter: &Filter,
+        first: Option<&str>,
+        extent: Extent,
+        deadline: Instant,
+    ) -> Looked {
+        let mut looked = Looked::default();
         for source in &self.shared.sources {
             let name = source.name();
             if !filter.admits_source(name) {
                 continue;
             }
-            if let Err(error) = self.refresh_one(&**source, first, extent, deadline, &mut lacking) {
+            if let Err(error) = self.refresh_one(&**source, first, extent, deadline, &mut looked) {
                 let error = if filter.scope.is_everything() {
                     error
                 } else {
                     error.without_folders()
                 };
-                lacking.push(if error.concerns_source() {
+                looked.lacking.push(if error.concerns_source() {
                     Caveat::SourceUnreadable {
                         source: name.to_owned(),
                     }
@@ -307,10 +331,10 @@ impl Engine {
             }
         }
         if filter.scope.project().is_some() {
-            lacking.retain_mut(is_of_project);
-            lacking.dedup();
+            looked.lacking.retain_mut(is_of_project);
+            looked.lacking.dedup();
         }
-        lacking
+        looked
     }
 
     fn refresh_one(
@@ -319,7 +343,7 @@ impl Engine {
         first: Option<&str>,
         extent: Extent,
         deadline: Instant,
-        lacking: &mut Vec<Caveat>,
+        looked: &mut Looked,
     ) -> Result<()> {
         let name = source.name();
         let (look, supported) = self.read(|reader| {
@@ -342,6 +366,7 @@ impl Engine {
             let supported = look.finished || !reader.containers(name)?.is_empty();
             Ok((look, supported))
         })?;
+        let lacking = &mut looked.lacking;
         if let (Extent::Share(_), Some(place), false) = (extent, look.turn, look.finished) {
             self.shared.keep_turn(name, place);
         }
@@ -363,6 +388,7 @@ impl Engine {
         if look.is_empty() {
             return Ok(());
         }
+        looked.changed = true;
         let (count, reason) = match self.store_look(source, &look, deadline) {
             Ok(left) => (left, NotIndexed::TooMuch),
             // Nothing of it is indexed, and nothing that is indexed was deleted.
@@ -390,8 +416,12 @@ impl Engine {
         };
         let mut writer = shared.refresher.take(&*shared.store, &shared.holder)?;
         self.finish_begun_beside_search(&mut *writer);
-        let source = WithoutTombstones::new(source, &shared.tombstones);
-        let left = sync::refresh(&mut *writer, &source, look, deadline);
+        let left = shared
+            .require_own(source.name(), writer.reader())
+            .and_then(|()| {
+                let source = shared.to_sync(source);
+                sync::refresh(&mut *writer, &source, look, deadline)
+            });
         shared.refresher.keep(writer);
         left
     }

@@ -8,12 +8,12 @@ use crate::access::{Capability, Guard};
 use crate::document::Timestamp;
 use crate::error::{Error, Result};
 use crate::store::{
-    EmbeddingCache, EmbeddingStatus, Expression, Filter, Phrase, Reader, Row, Serving, SourceStatus,
+    EmbeddingCache, EmbeddingStatus, Expression, Filter, Phrase, Reader, Row, Serving,
+    SourceStatus, StoredDocument,
 };
 use crate::sync::{self, Changes};
 
-/// The longest document that is read, and how many are read at once.
-const LONGEST: usize = 1 << 30;
+/// The number of documents that are read at once.
 const PART: usize = 256;
 
 /// The state of an index and its sources.
@@ -74,6 +74,8 @@ pub struct SourceState {
     /// Whether it is registered. Otherwise the next sync removes it, unless it is of another
     /// machine.
     pub registered: bool,
+    /// Whether it is not registered, in an index that other machines share.
+    pub elsewhere: bool,
     /// The number of its documents in the index.
     pub documents: u64,
     /// The number of secrets that were left out of them.
@@ -97,7 +99,7 @@ impl SourceState {
             Ok(changes) => !changes.is_empty(),
             Err(_) => false,
         };
-        !self.registered || self.changes.as_ref().is_some_and(changed)
+        !(self.registered || self.elsewhere) || self.changes.as_ref().is_some_and(changed)
     }
 }
 
@@ -225,14 +227,14 @@ impl Engine {
                 sources: vec![state.name.clone()],
                 ..Filter::default()
             });
-            let rows: Vec<Row> = reader
-                .rows(&filter, Some(&redacted), None)?
-                .iter()
-                .collect();
+            // The fields of a memory are not searched for words, so all of them are read. What
+            // is said in a session has none.
+            let searched = (!source.traits().chosen_keys).then_some(&redacted);
+            let rows: Vec<Row> = reader.rows(&filter, searched, None)?.iter().collect();
             for part in rows.chunks(PART) {
-                let bodies = reader.bodies(part, LONGEST)?.into_iter();
-                let counts = bodies.map(|(_, body)| (redaction.count)(&body) as u64);
-                state.secrets_left_out += counts.sum::<u64>();
+                for document in reader.documents(part)? {
+                    state.secrets_left_out += secrets_in(&document, redaction.count);
+                }
             }
         }
         Ok(())
@@ -269,6 +271,7 @@ impl Engine {
         SourceState {
             location: source.map_or(known.location, |source| source.location()),
             registered: source.is_some() || absent.is_some(),
+            elsewhere: source.is_none() && absent.is_none() && shared.machine.is_some(),
             name,
             documents: known.documents,
             secrets_left_out: 0,
@@ -278,4 +281,25 @@ impl Engine {
             problems: known.problems,
         }
     }
+}
+
+/// Counts what replaced secrets in a document, each once.
+fn secrets_in(document: &StoredDocument, count: fn(&str) -> usize) -> u64 {
+    let body = count(&document.body);
+    // The frontmatter has all else that there is.
+    if !document.front.is_empty() {
+        return (count(&document.front) + body) as u64;
+    }
+    // All turns of a session have its title.
+    if document.thread.is_some() {
+        return body as u64;
+    }
+    let title = Some(&document.title).filter(|title| !document.body.contains(title.as_str()));
+    let named = [&document.category, &document.project, &document.author];
+    let others = named
+        .into_iter()
+        .flatten()
+        .chain(&document.tags)
+        .chain(title);
+    (body + others.map(|text| count(text)).sum::<usize>()) as u64
 }

@@ -4,7 +4,7 @@ use super::{Engine, Event, Job, View, leave_out};
 use crate::access::{Capability, Guard};
 use crate::error::{Error, Result};
 use crate::source::{Source, WithoutTombstones};
-use crate::store::{EntryRow, Filter, Writer};
+use crate::store::{EntryRow, Filter, Reader, Writer};
 use crate::sync::{self, Progress, Report};
 
 /// The result of syncing several sources.
@@ -133,6 +133,7 @@ impl Engine {
             .map(|absent| absent.open(&self.shared.tombstones));
         let returned = returned.collect::<Result<Vec<Box<dyn Source>>>>()?;
         self.write(job, |writer| {
+            self.require_no_others(writer.reader())?;
             let identity = self.identity_to_keep(writer)?;
             let mut cache = self.cache(job);
             if let (true, Some(identity), Some(cache)) = (anew, &identity, &mut cache) {
@@ -146,9 +147,8 @@ impl Engine {
                 leave_out(&**source, &self.shared.tombstones);
             }
             let sources = self.shared.sources.iter().chain(&returned).chain(&later);
-            let tombstones = &self.shared.tombstones;
             let sources: Vec<WithoutTombstones<'_>> = sources
-                .map(|source| WithoutTombstones::new(&**source, tombstones))
+                .map(|source| self.shared.to_sync(&**source))
                 .collect();
             let sources: Vec<&dyn Source> = sources.iter().map(|source| source as _).collect();
             let mut progress = |name: &str, progress| tell(job, name, progress);
@@ -175,6 +175,7 @@ impl Engine {
         guard.require_all_projects()?;
         self.write(job, |writer| {
             forget(writer, name, job)?;
+            self.wait_no_longer_for(name, writer)?;
             if writer.wastes_space()? {
                 job.tell(Event::Compacting);
                 writer.compact()?;
@@ -217,6 +218,24 @@ impl Engine {
             admitted.retain(|name| known.iter().any(|(known, _)| known == name));
         }
         admitted
+    }
+
+    /// Fails if other machines keep sources in the index.
+    fn require_no_others(&self, reader: &dyn Reader) -> Result<()> {
+        let Some(machine) = &self.shared.machine else {
+            return Ok(());
+        };
+        let mut names = Vec::new();
+        for source in reader.sources()? {
+            let is_known = self.shared.names.contains(&source.name);
+            if !is_known || machine.elsewhere(&source.name, reader)?.is_some() {
+                names.push(source.name);
+            }
+        }
+        match names.as_slice() {
+            [] => Ok(()),
+            _ => Err(Error::SharedIndex { names }),
+        }
     }
 
     pub(super) fn sync_named(
@@ -262,11 +281,12 @@ impl Engine {
             }
             None => self.source(&Guard::local(), name)?,
         };
+        shared.require_own(name, writer.reader())?;
         job.tell(Event::Listing { source: name });
         let mut progress = |progress| tell(job, name, progress);
-        let source = WithoutTombstones::new(source, &shared.tombstones);
-        let report = sync::sync(writer, &source, job.cancel(), &mut progress)?;
-        announce(job, &source, &report);
+        let synced = shared.to_sync(source);
+        let report = sync::sync(writer, &synced, job.cancel(), &mut progress)?;
+        announce(job, source, &report);
         Ok(report)
     }
 
@@ -278,8 +298,8 @@ impl Engine {
     ) -> Result<Vec<(String, u64)>> {
         let known = self.names(guard);
         let mut forgotten = Vec::new();
-        // They may have documents of other projects.
-        if guard.project().is_some() {
+        // They may have documents of other projects, or belong to other machines.
+        if guard.project().is_some() || self.shared.machine.is_some() {
             return Ok(forgotten);
         }
         let later = self.shared.later.sources(&self.shared.names);

@@ -27,7 +27,7 @@ pub(super) struct Target {
     /// The key of the entry that it is from, as far as the index knows.
     pub(super) entry: Option<String>,
     /// The id that it has chosen, if it has.
-    id: Option<String>,
+    pub(super) id: Option<String>,
 }
 
 /// An entry that has further documents beside those to erase.

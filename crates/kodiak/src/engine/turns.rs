@@ -7,14 +7,13 @@
 //! where nothing can be written.
 
 use std::collections::{BTreeMap, HashMap};
-use std::fs::OpenOptions;
 use std::hash::{BuildHasher, RandomState};
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::Shared;
-use crate::files;
+use crate::files::{self, Writing};
 use crate::store::EntryRow;
 
 /// The ending of the file's name.
@@ -77,14 +76,12 @@ impl Shared {
     /// longer for it, and half of a file only means a random place.
     fn write_turns(&self, places: &BTreeMap<String, EntryRow>) -> Option<()> {
         let bytes = serde_json::to_vec(places).ok()?;
-        let mut options = OpenOptions::new();
-        let options = options.write(true).create(true).truncate(true);
-        let mut file = files::keep_private(options).open(self.turns_path()?).ok()?;
+        let mut file = files::open_own(self.turns_path()?, Writing::Anew).ok()?;
         file.write_all(&bytes).ok()
     }
 
     fn turns_path(&self) -> Option<PathBuf> {
-        let index = self.store.file()?;
+        let index = self.file()?;
         let mut name = index.file_name()?.to_owned();
         name.push(ENDING);
         Some(index.with_file_name(name))

@@ -4,8 +4,8 @@
 use super::Engine;
 use crate::access::{Capability, Guard};
 use crate::document::Reference;
-use crate::error::Result;
-use crate::search::{Answer, Caveat, Completeness, Named, Request};
+use crate::error::{Error, Result};
+use crate::search::{Answer, Caveat, Completeness, Facets, Named, Request};
 use crate::source::Source;
 use crate::store::{Filter, Reader, StoredDocument};
 
@@ -47,6 +47,16 @@ impl<'e> View<'e, '_> {
     /// Searches the index in its present state, with a reader of [`View::read`].
     pub fn search_as_is(&self, reader: &dyn Reader, request: &Request) -> Result<Answer> {
         self.engine.search_as_is(reader, self.guard, request)
+    }
+
+    /// Counts what the documents have in common that the words of a request find, in the
+    /// present state of the index. Without an index, there is nothing to count.
+    pub fn facets(&self, request: &Request) -> Result<Facets> {
+        self.guard.require(Capability::Search)?;
+        match self.read(|reader| self.engine.router(reader, self.guard).facets(request)) {
+            Err(Error::NoIndex { .. }) => Ok(Facets::default()),
+            facets => facets,
+        }
     }
 
     /// Runs `work` while changes are looked for in the sources that `filter` admits,

@@ -8,7 +8,6 @@ use std::path::PathBuf;
 
 use super::{Engine, Job};
 use crate::error::Result;
-use crate::source::WithoutTombstones;
 use crate::store::{Filter, Writer};
 use crate::sync;
 
@@ -42,6 +41,10 @@ impl Engine {
                 }
                 continue;
             }
+            if self.shared.require_own(name, writer.reader()).is_err() {
+                complete &= name != main;
+                continue;
+            }
             let located = match source.locate(files) {
                 Ok(located) => located,
                 Err(error) if error.concerns_source() => {
@@ -51,7 +54,7 @@ impl Engine {
                 Err(error) => return Err(error),
             };
             if !located.is_empty() {
-                let source = WithoutTombstones::new(&**source, &self.shared.tombstones);
+                let source = self.shared.to_sync(&**source);
                 sync::store_located(writer, &source, &located)?;
             }
         }

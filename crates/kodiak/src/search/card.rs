@@ -42,6 +42,9 @@ pub struct Card {
     /// The project it belongs to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
+    /// Who wrote or said it, where known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub author: Option<String>,
 }
 
 impl Card {
@@ -74,6 +77,7 @@ impl From<&StoredDocument> for Card {
             created_at: document.created_at.map(date::format),
             updated_at: date::format(document.updated_at),
             project: document.project.clone(),
+            author: document.author.clone(),
         }
     }
 }

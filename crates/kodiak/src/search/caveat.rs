@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use super::uncertainty::Uncertainty;
 use crate::access::Guard;
+use crate::store::Reader;
 
 /// Something a reader should know about an answer.
 #[derive(Clone, Debug, PartialEq)]
@@ -122,6 +123,12 @@ pub enum Caveat {
         /// Why they are not indexed.
         reason: NotIndexed,
     },
+    /// The index was read from a copy, which may be behind.
+    ReadFromReplica {
+        /// The longest time for which it may lack what was written; `None` if that is not
+        /// known, or not to be told.
+        at_most: Option<Duration>,
+    },
     /// Lines were asked for that the document lacks.
     LinesBeyondEnd {
         /// One of them.
@@ -131,8 +138,9 @@ pub enum Caveat {
     },
     /// Similar documents were searched for lexically instead of semantically.
     ComparedByWords {
-        /// Why the document could not be compared semantically.
-        reason: String,
+        /// Why the document could not be compared semantically; `None` if semantic search
+        /// is turned off.
+        reason: Option<String>,
     },
 }
 
@@ -196,6 +204,13 @@ pub enum NotIndexed {
 }
 
 impl Caveat {
+    /// Returns what a caller should know about a state of the index: how far it is behind, if
+    /// it was read from a copy.
+    pub(crate) fn of_copy(reader: &dyn Reader, guard: &Guard) -> Option<Self> {
+        let at_most = reader.behind()?.at_most;
+        Some(Self::ReadFromReplica { at_most }.told_to(guard))
+    }
+
     /// Returns a stable name of this kind of caveat, for programs to act on.
     pub fn code(&self) -> &'static str {
         match self {
@@ -221,6 +236,7 @@ impl Caveat {
             Self::ChangesNotLookedFor(NotLookedFor::InTurn) => "changes-looked-for-in-turn",
             Self::ChangesNotLookedFor(_) => "changes-not-looked-for",
             Self::ChangesNotIndexed { .. } => "changes-not-indexed",
+            Self::ReadFromReplica { .. } => "read-from-replica",
             Self::LinesBeyondEnd { .. } => "lines-beyond-end",
             Self::ComparedByWords { .. } => "compared-by-words",
         }
@@ -229,6 +245,7 @@ impl Caveat {
     /// Reports whether an answer with this may lack something.
     pub fn is_incomplete(&self) -> bool {
         match self {
+            Self::ReadFromReplica { at_most } => at_most.is_none_or(|time| !time.is_zero()),
             Self::QueryTruncated { .. }
             | Self::PrefixTooShort { .. }
             | Self::FullTextFailed { .. }
@@ -308,6 +325,8 @@ impl Caveat {
                 reason: NotIndexed::Failed(reason),
                 ..
             } => *reason = "the index cannot be written".to_owned(),
+            // It depends on what others write.
+            Self::ReadFromReplica { at_most } => *at_most = None,
             _ => {}
         }
         if guard.project().is_some() {
@@ -328,10 +347,10 @@ impl Caveat {
     pub fn fact(&self) -> String {
         match self {
             Self::QueryTruncated { words } => {
-                format!("the query is too long: only its first {words} words were looked for")
+                format!("the query is too long: only its first {words} words were searched")
             }
             Self::NothingAsked => {
-                "nothing was asked for: these are the notes that changed last".to_owned()
+                "the query is empty: these are the notes that changed last".to_owned()
             }
             Self::FilterNotUnderstood { filter, reason } => {
                 format!("\"{filter}\" was searched for as words: {reason}")
@@ -340,7 +359,7 @@ impl Caveat {
                 format!("no note has the phrase \"{phrase}\"; its words were searched for instead")
             }
             Self::PrefixTooShort { prefix } => format!(
-                "too many words begin with \"{prefix}\": only the best of them were searched for; \
+                "too many words begin with \"{prefix}\": only the best matches were searched; \
                  type another letter"
             ),
             Self::FullTextFailed {
@@ -358,7 +377,7 @@ impl Caveat {
                 format!("notes were searched by words only: {absence}")
             }
             Self::PartlyEmbedded { percent: 0 } => {
-                "almost none of the text is embedded yet; it is found by words only".to_owned()
+                "almost nothing is embedded yet, so notes are found by words only".to_owned()
             }
             Self::PartlyEmbedded { percent } => {
                 format!(
@@ -369,7 +388,7 @@ impl Caveat {
                 format!("some notes of {} are not indexed yet", named(source))
             }
             Self::SourceUnreadable { source } => {
-                format!("{} cannot be read at present", named(source))
+                format!("{} cannot be read right now", named(source))
             }
             Self::EntriesUnreadable { source, count } => {
                 format!(
@@ -400,7 +419,7 @@ impl Caveat {
                 )
             }
             Self::RelevanceUnknown { model } => {
-                format!("how relevant the hits are is not known for the model {model}")
+                format!("relevance is not calibrated for the model {model}")
             }
             Self::Uncertain(uncertainty) => uncertainty.to_string(),
             Self::BelowMinRelevance { count, best, least } => {
@@ -414,16 +433,18 @@ impl Caveat {
             }
             Self::NotReranked { reason } => format!("the hits were not reranked: {reason}"),
             Self::ChangesNotLookedFor(why) => match why {
-                NotLookedFor::Off => "changes were not looked for".to_owned(),
-                NotLookedFor::OutOfTime => "there was no time to look for all changes".to_owned(),
-                NotLookedFor::InTurn => "notes that have not changed for long are checked in \
-                     turn, and not all of them were"
-                    .to_owned(),
+                NotLookedFor::Off => "changes were not checked for".to_owned(),
+                NotLookedFor::OutOfTime => "there was no time to check for all changes".to_owned(),
+                NotLookedFor::InTurn => {
+                    "not every note was checked for changes: unchanged ones are \
+                     checked a few at a time"
+                        .to_owned()
+                }
                 NotLookedFor::Unsupported(source) => {
-                    format!("changes in {} were not looked for", named(source))
+                    format!("changes in {} were not checked for", named(source))
                 }
                 NotLookedFor::Failed(reason) => {
-                    format!("changes could not be looked for: {reason}")
+                    format!("changes could not be checked for: {reason}")
                 }
             },
             Self::ChangesNotIndexed { count, reason } => {
@@ -436,11 +457,23 @@ impl Caveat {
                 let notes = counted(*count, "note");
                 format!("{notes} changed and {are} not indexed yet{why}")
             }
+            Self::ReadFromReplica { at_most } => match at_most {
+                Some(time) if time.is_zero() => {
+                    "the index was read from a replica, which is 0 s behind what has reached it"
+                        .to_owned()
+                }
+                Some(time) => format!(
+                    "the index was read from a replica, which is up to {} behind",
+                    span(*time)
+                ),
+                None => "the index was read from a replica, which may be behind".to_owned(),
+            },
             Self::LinesBeyondEnd { line, line_count } => format!(
                 "line {line} is beyond the end of the note, which has {}",
                 counted(*line_count, "line")
             ),
             Self::ComparedByWords { reason } => {
+                let reason = reason.as_deref().unwrap_or("semantic search is off");
                 format!("this note was compared by words, not by meaning: {reason}")
             }
         }
@@ -453,6 +486,16 @@ fn named(source: &str) -> String {
     match source {
         "" => "a source".to_owned(),
         source => format!("'{source}'"),
+    }
+}
+
+/// Returns a time as people say it, rounded up.
+fn span(time: Duration) -> String {
+    let seconds = time.as_millis().div_ceil(1_000);
+    match seconds {
+        0..120 => format!("{seconds} s"),
+        120..7_200 => format!("{} minutes", seconds.div_ceil(60)),
+        _ => format!("{} hours", seconds.div_ceil(3_600)),
     }
 }
 
@@ -515,71 +558,5 @@ impl fmt::Display for SemanticAbsence {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::access::Capability;
-
-    #[test]
-    fn sentences_count() {
-        let changed = |count, reason| Caveat::ChangesNotIndexed { count, reason }.to_string();
-        assert_eq!(
-            changed(1, NotIndexed::TooMuch),
-            "1 note changed and is not indexed yet; index again"
-        );
-        assert_eq!(
-            changed(3, NotIndexed::Failed("the disk is full".to_owned())),
-            "3 notes changed and are not indexed yet: the disk is full"
-        );
-    }
-
-    #[test]
-    fn a_scope_bounds_what_is_told() {
-        let path = || "could not read /home/ada/notes".to_owned();
-        let source = || "work".to_owned();
-        let caveats = [
-            Caveat::SourceNotSynced {
-                source: source(),
-                reason: path(),
-            },
-            Caveat::SourceMissing { source: source() },
-            Caveat::SourceNeverSynced { source: source() },
-            Caveat::SourceUnreadable { source: source() },
-            Caveat::EntriesUnreadable {
-                source: source(),
-                count: 2,
-            },
-            Caveat::FullTextFailed {
-                detail: path(),
-                matched_literally: true,
-            },
-            Caveat::SemanticUnavailable(SemanticAbsence::NoModel(path())),
-            Caveat::SemanticUnavailable(SemanticAbsence::Failed(path())),
-            Caveat::ChangesNotLookedFor(NotLookedFor::Failed(path())),
-            Caveat::ChangesNotLookedFor(NotLookedFor::Unsupported(source())),
-            Caveat::ChangesNotIndexed {
-                count: 2,
-                reason: NotIndexed::Failed(path()),
-            },
-            Caveat::QueryTruncated { words: 3 },
-        ];
-        let said = |guard: &Guard| {
-            let told = caveats.iter().map(|one| one.clone().told_to(guard));
-            told.map(|one| one.to_string())
-                .collect::<Vec<_>>()
-                .join("\n")
-        };
-        let reader = Guard::holding([Capability::Search, Capability::Read]);
-        assert!(said(&reader).contains("/home/ada"));
-        let within = said(&reader.clone().within(["work"]));
-        assert!(
-            within.contains("'work'") && !within.contains("/home"),
-            "{within}"
-        );
-        let project = said(&reader.in_project("atlas"));
-        assert!(
-            !project.contains("work'") && !project.contains("/home"),
-            "{project}"
-        );
-        assert!(project.contains("3 words"), "{project}");
-    }
-}
+#[path = "caveat_tests.rs"]
+mod tests;

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use crate::cancel::Stop;
 
 use crate::error::Result;
-use crate::store::vectors::{Bitmap, KnnHit};
+use crate::store::vectors::{Bitmap, KnnHit, rounded};
 use crate::store::{Contents, Reader, Row, VectorIndex, Wanted};
 use crate::vector::{centroid, dot, normalised};
 
@@ -365,15 +365,20 @@ impl Comparison {
     fn centroid_similarity(&self, chunk: &NearestChunk) -> Result<f32> {
         let exact = self.exact.borrow();
         let vectors = exact.documents.get(&chunk.row).map(Vec::as_slice);
-        // For a document with unmerged chunks, the index has the old sum.
-        let centroid = if self.exact_centroids {
+        // For a document with unmerged chunks, the index has the old sum. The new one is as
+        // precise, so that a score does not change when the index takes in the chunks.
+        let is_unmerged = self.unmerged.contains_key(&chunk.row);
+        let centroid = if self.exact_centroids || is_unmerged {
             let vectors = vectors.unwrap_or_default();
             if vectors.len() < 2 {
                 return Ok(chunk.similarity);
             }
-            centroid(vectors)
-        } else if self.unmerged.contains_key(&chunk.row) {
-            centroid(vectors.unwrap_or_default())
+            if self.exact_centroids {
+                centroid(vectors)
+            } else {
+                let rounded: Vec<_> = vectors.iter().map(|one| rounded(one)).collect();
+                centroid(&rounded)
+            }
         } else if let Some(sum) = self.vectors.sum_of(chunk.row)? {
             normalised(sum)
         } else {

@@ -3,10 +3,12 @@
 //! They mean the same as the options of these names, and hold for the whole query wherever
 //! they stand. They only narrow what the request and the guard allow. A filter that cannot
 //! be read is searched for as words, with a caveat, because every string is a query.
+//!
+//! A minus sign or `NOT` before a filter excludes what it admits.
 
 use serde::Serialize;
 
-use super::token::{quoted, unit_or_operator};
+use super::token::{Token, quoted, unit_or_operator};
 use super::{Answer, Caveat, Mode, Request};
 use crate::access::Guard;
 use crate::date;
@@ -21,6 +23,9 @@ pub struct QueryFilter {
     pub field: &'static str,
     /// Its value as typed.
     pub value: String,
+    /// Whether it excludes what it describes.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub excluded: bool,
     /// The moment that a date means.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub date: Option<String>,
@@ -63,7 +68,11 @@ impl Field {
 /// A filter as it stands in a query.
 struct Written<'q> {
     text: &'q str,
+    /// What follows it.
+    after: &'q str,
     negated: bool,
+    /// Whether it is in parentheses that are excluded as a whole.
+    in_excluded_group: bool,
     field: Field,
     value: &'q str,
 }
@@ -78,22 +87,40 @@ enum Part<'q> {
 fn parts(query: &str) -> Vec<Part<'_>> {
     let mut parts = Vec::new();
     let (mut begun, mut at) = (0, 0);
+    // Where a NOT stands that what follows is the operand of.
+    let mut not: Option<usize> = None;
+    // Of each open parenthesis, whether it is excluded.
+    let mut groups: Vec<bool> = Vec::new();
     while let Some(character) = query[at..].chars().next() {
         let rest = &query[at..];
-        if character.is_whitespace() || matches!(character, '(' | ')') {
-            at += character.len_utf8();
-            continue;
+        match character {
+            '(' => groups.push(not.take().is_some()),
+            ')' => {
+                groups.pop();
+                not = None;
+            }
+            '-' if rest[1..].starts_with('(') => not = Some(at),
+            _ if character.is_whitespace() => {}
+            _ => {
+                if let Some(mut filter) = filter_at(rest) {
+                    filter.in_excluded_group = groups.contains(&true);
+                    let from = not.take().unwrap_or(at);
+                    filter.negated ^= from < at;
+                    parts.push(Part::Other(&query[begun..from]));
+                    at += rest.len() - filter.after.len();
+                    filter.text = &query[from..at];
+                    begun = at;
+                    parts.push(Part::Filter(filter));
+                    continue;
+                }
+                let (token, after) = unit_or_operator(rest);
+                not = (token == Some(Token::Not)).then_some(at);
+                // Every unit has a length. One that had none would never end this.
+                at = (query.len() - after.len()).max(at + character.len_utf8());
+                continue;
+            }
         }
-        if let Some(filter) = filter_at(rest) {
-            parts.push(Part::Other(&query[begun..at]));
-            at += filter.text.len();
-            begun = at;
-            parts.push(Part::Filter(filter));
-            continue;
-        }
-        let (_, after) = unit_or_operator(rest);
-        // Every unit has a length. One that had none would never end this.
-        at = (query.len() - after.len()).max(at + character.len_utf8());
+        at += character.len_utf8();
     }
     parts.push(Part::Other(&query[begun..]));
     parts
@@ -118,7 +145,9 @@ fn filter_at(text: &str) -> Option<Written<'_>> {
     }
     Some(Written {
         text: &text[..text.len() - after.len()],
+        after,
         negated: positive.len() < text.len(),
+        in_excluded_group: false,
         field,
         value: value.trim(),
     })
@@ -157,7 +186,9 @@ fn read(query: &str) -> Reading {
             Field::Path | Field::Source | Field::Kind => Ok(None),
         };
         let reason = match &date {
-            _ if filter.negated => Some("a filter cannot be excluded".to_owned()),
+            _ if filter.in_excluded_group => Some(
+                "a filter is excluded by a minus sign before it, not before parentheses".to_owned(),
+            ),
             Err(error) => Some(error.to_string()),
             Ok(_) => None,
         };
@@ -175,6 +206,7 @@ fn read(query: &str) -> Reading {
         reading.filters.push(QueryFilter {
             field: filter.field.name(),
             value: filter.value.to_owned(),
+            excluded: filter.negated,
             date: date.map(date::format),
         });
         // What was apart stays apart.
@@ -238,7 +270,7 @@ impl Reading {
     fn narrow(&self, filter: &mut Filter, sources: &[&str]) {
         let values = |field: Field| -> Vec<String> {
             let filters = self.filters.iter();
-            let of_field = filters.filter(|filter| filter.field == field.name());
+            let of_field = filters.filter(|one| one.field == field.name() && !one.excluded);
             of_field.map(|filter| filter.value.clone()).collect()
         };
         let mut is_possible = narrow_list(&mut filter.sources, values(Field::Source));
@@ -247,16 +279,34 @@ impl Reading {
         is_possible &= narrow_list(&mut filter.sources, named);
         is_possible &= narrow_paths(&mut filter.paths, paths);
         for (read, date) in self.filters.iter().zip(&self.dates) {
-            let Some(date) = *date else { continue };
-            if read.field == Field::After.name() {
-                filter.after = Some(filter.after.map_or(date, |given| given.max(date)));
-            } else {
+            let Some(date) = *date else {
+                if read.excluded {
+                    exclude(read, filter, sources);
+                }
+                continue;
+            };
+            // What was not changed after a date was changed before it.
+            if (read.field == Field::After.name()) == read.excluded {
                 filter.before = Some(filter.before.map_or(date, |given| given.min(date)));
+            } else {
+                filter.after = Some(filter.after.map_or(date, |given| given.max(date)));
             }
         }
         if !is_possible {
             filter.sources = vec![NO_SOURCE.to_owned()];
         }
+    }
+}
+
+/// Excludes what a filter about a path, a source or a kind describes.
+fn exclude(read: &QueryFilter, filter: &mut Filter, sources: &[&str]) {
+    if read.field == Field::Kind.name() {
+        filter.not_kinds.push(read.value.clone());
+    } else if read.field == Field::Source.name() {
+        let whole = (Some(read.value.clone()), String::new());
+        filter.not_paths.push(whole);
+    } else {
+        filter.not_paths.push(within_source(&read.value, sources));
     }
 }
 
@@ -302,19 +352,9 @@ fn narrow_paths(allowed: &mut Vec<String>, asked: Vec<String>) -> bool {
 fn located(typed: &[String], sources: &[&str]) -> (Vec<String>, Vec<String>) {
     let (mut named, mut paths) = (Vec::new(), Vec::new());
     for path in typed {
-        let path = path.strip_prefix("./").unwrap_or(path);
-        let path = path.strip_suffix('*').unwrap_or(path);
-        let inside = sources.iter().find_map(|source| {
-            let inside = path.strip_prefix(source)?.strip_prefix('/')?;
-            Some(((*source).to_owned(), inside.to_owned()))
-        });
-        match inside {
-            Some((source, inside)) => {
-                named.push(source);
-                paths.push(inside);
-            }
-            None => paths.push(path.to_owned()),
-        }
+        let (source, path) = within_source(path, sources);
+        named.extend(source);
+        paths.push(path);
     }
     if named.len() < paths.len() {
         named.clear();
@@ -324,6 +364,18 @@ fn located(typed: &[String], sources: &[&str]) -> (Vec<String>, Vec<String>) {
         paths.clear();
     }
     (named, paths)
+}
+
+/// Returns the source that a typed path names, if it names one, and the beginning of paths
+/// within it.
+fn within_source(typed: &str, sources: &[&str]) -> (Option<String>, String) {
+    let path = typed.strip_prefix("./").unwrap_or(typed);
+    let path = path.strip_suffix('*').unwrap_or(path);
+    let inside = sources.iter().find_map(|source| {
+        let inside = path.strip_prefix(source)?.strip_prefix('/')?;
+        Some((Some((*source).to_owned()), inside.to_owned()))
+    });
+    inside.unwrap_or_else(|| (None, path.to_owned()))
 }
 
 #[cfg(test)]

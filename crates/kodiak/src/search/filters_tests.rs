@@ -3,11 +3,14 @@ use proptest::prelude::*;
 use super::super::token::tokens;
 use super::*;
 
-fn understood(query: &str) -> (String, Vec<(&'static str, String)>) {
+/// Returns the words of a query and its filters, those that exclude with a minus sign.
+fn understood(query: &str) -> (String, Vec<(String, String)>) {
     let reading = read(query);
-    let filters = reading.filters.into_iter();
-    let filters = filters.map(|filter| (filter.field, filter.value)).collect();
-    (reading.words, filters)
+    let filters = reading.filters.into_iter().map(|filter| {
+        let sign = if filter.excluded { "-" } else { "" };
+        (format!("{sign}{}", filter.field), filter.value)
+    });
+    (reading.words, filters.collect())
 }
 
 #[test]
@@ -29,11 +32,21 @@ fn filters_stand_anywhere_and_values_may_be_quoted() {
             &[("after", "2026-01"), ("before", "2026-02")],
         ),
         ("title:ramen path:x", "title:ramen", &[("path", "x")]),
+        ("a -path:x b", "a b", &[("-path", "x")]),
+        ("a NOT path:x", "a", &[("-path", "x")]),
+        ("a NOT  -path:x", "a", &[("path", "x")]),
+        ("NOT a path:x", "NOT a", &[("path", "x")]),
+        ("a NOT (b) path:x", "a NOT (b)", &[("path", "x")]),
+        (
+            "-after:2026 -kind:'a b' a",
+            "a",
+            &[("-after", "2026"), ("-kind", "a b")],
+        ),
     ] {
         let (rest, found) = understood(query);
         let rest: Vec<&str> = rest.split_whitespace().collect();
         assert_eq!(rest.join(" "), words, "{query}");
-        let found = found.iter().map(|(field, value)| (*field, &**value));
+        let found = found.iter().map(|(field, value)| (&**field, &**value));
         assert_eq!(found.collect::<Vec<_>>(), filters, "{query}");
     }
 }
@@ -59,7 +72,13 @@ fn what_only_looks_like_a_filter_is_words() {
 
 #[test]
 fn what_cannot_be_read_is_searched_for_as_words() {
-    for query in ["ramen before:soon", "-path:archive x", "after:2026-99"] {
+    for query in [
+        "ramen before:soon",
+        "x -(path:archive OR y)",
+        "x NOT (y path:archive)",
+        "after:2026-99",
+        "NOT after:2026-99",
+    ] {
         let reading = read(query);
         assert_eq!(reading.words, query);
         assert!(reading.filters.is_empty());
@@ -110,6 +129,27 @@ fn a_filter_narrows_and_never_widens() {
     ] {
         assert_eq!(narrowed(query, given), expected, "{query}");
     }
+    let excluding = |kinds: &[&str], paths: &[(Option<&str>, &str)]| Filter {
+        not_kinds: kinds.iter().map(ToString::to_string).collect(),
+        not_paths: paths
+            .iter()
+            .map(|(source, path)| (source.map(str::to_owned), (*path).to_owned()))
+            .collect(),
+        ..Filter::default()
+    };
+    for (query, expected) in [
+        ("-kind:turn", excluding(&["turn"], &[])),
+        ("-source:work", excluding(&[], &[(Some("work"), "")])),
+        ("-path:work/a*", excluding(&[], &[(Some("work"), "a")])),
+        (
+            "-path:./a -path:work/",
+            excluding(&[], &[(None, "a"), (Some("work"), "")]),
+        ),
+    ] {
+        assert_eq!(narrowed(query, Filter::default()), expected, "{query}");
+    }
+    let outside = narrowed("-after:1970-01-02 -before:1970-01-01", Filter::default());
+    assert_eq!((outside.after, outside.before), (Some(0), Some(86_400)));
     let dated = Filter {
         after: Some(10),
         before: Some(20),
@@ -127,6 +167,9 @@ fn piece() -> impl Strategy<Value = String> {
         Just(")".to_owned()),
         Just("\"".to_owned()),
         Just("-path:x".to_owned()),
+        Just("NOT".to_owned()),
+        Just("-(".to_owned()),
+        "-(path|source|kind):[a-c/]{1,3}",
         Just("before:never".to_owned()),
         "(path|file|source|kind|PATH):(\"[a-z ]{0,4}\"|[a-z/]{0,4})",
         "(after|before):20[0-9]{2}",
@@ -182,7 +225,10 @@ proptest! {
         let admits = |filter: &Filter| {
             let within = filter.sources.is_empty() || filter.sources.contains(&source);
             let begins = |path: &String| key.starts_with(path.as_str());
-            within && (filter.paths.is_empty() || filter.paths.iter().any(begins))
+            let excluded = filter.not_paths.iter().any(|(of, path)| {
+                of.as_ref().is_none_or(|of| *of == source) && begins(path)
+            });
+            within && !excluded && (filter.paths.is_empty() || filter.paths.iter().any(begins))
         };
         let given = Filter { sources, paths, ..Filter::default() };
         let mut filter = given.clone();

@@ -1,6 +1,7 @@
 //! Freshness: whether a document has changed since it was indexed.
 
 use std::cell::RefCell;
+use std::collections::HashMap;
 
 use crate::document::Version;
 use crate::error::Result;
@@ -30,6 +31,8 @@ pub(super) struct Freshener<'a> {
     store: &'a dyn Reader,
     /// The sources that miss a document, each with whether it shows another.
     asked: RefCell<Vec<(&'a str, bool)>>,
+    /// What sources have said of entries, by source and key.
+    presences: RefCell<HashMap<(&'a str, String), Presence>>,
 }
 
 impl<'a> Freshener<'a> {
@@ -38,6 +41,25 @@ impl<'a> Freshener<'a> {
             sources,
             store,
             asked: RefCell::default(),
+            presences: RefCell::default(),
+        }
+    }
+
+    /// Asks each source once about all entries that documents are from, each given with
+    /// the name of its source.
+    pub(super) fn ask<'e>(&self, entries: impl Iterator<Item = (&'e str, &'e str)>) {
+        let mut by_source: HashMap<&str, Vec<&str>> = HashMap::new();
+        for (source, entry) in entries {
+            by_source.entry(source).or_default().push(entry);
+        }
+        for source in self.sources {
+            let name = source.name();
+            let Some(keys) = by_source.get(name) else {
+                continue;
+            };
+            let known = keys.iter().map(|key| (name, (*key).to_owned()));
+            let presences = known.zip(source.presences(keys));
+            self.presences.borrow_mut().extend(presences);
         }
     }
 
@@ -56,7 +78,9 @@ impl<'a> Freshener<'a> {
         let Some((entry, version)) = entry else {
             return Ok(Freshness::Gone);
         };
-        Ok(match source.presence(entry) {
+        let known = (source.name(), entry.clone());
+        let known = self.presences.borrow().get(&known).copied();
+        Ok(match known.unwrap_or_else(|| source.presence(entry)) {
             Presence::Gone if self.is_gone(&**source, entry)? => Freshness::Gone,
             Presence::Gone | Presence::Unknown => Freshness::Unknown,
             Presence::There(now) if version.differs_from(now) => Freshness::Changed,

@@ -13,7 +13,7 @@ use super::lexical::Terms;
 use super::limits::{INSPECTED, MAX_BODY_BYTES};
 use crate::date;
 use crate::error::Result;
-use crate::period::{Period, asks_when, tells_time};
+use crate::period::{Period, asks_when, is_only_date, tells_time};
 use crate::rank::rules::{
     DOTTED_BONUS, EXACT_BONUS, PERIOD_BONUS, QUESTION_WORDS, SIGNED_BONUS, TIME_BONUS,
     VERBATIM_BONUS,
@@ -42,7 +42,11 @@ pub(super) struct Inspection<'a> {
     trust: f64,
     /// The names with signs, such as `c++`, folded.
     signed: Vec<String>,
+    /// Whether such a name is all of the query.
+    only_signed: bool,
     period: Option<Period>,
+    /// The day that is all of the query.
+    only_day: Option<Period>,
     asks_when: bool,
 }
 
@@ -55,6 +59,8 @@ pub(super) struct Inspected(HashMap<Row, Closer>);
 struct Closer {
     /// What its score gains.
     bonus: f64,
+    /// Whether it has the name or states the day that is all of the query.
+    is_asked_for: bool,
     /// Whether it has words with the stems of the query's, and none of these words.
     only_related: bool,
     /// The share of the query of which it has only words with the same stem.
@@ -70,6 +76,12 @@ impl Inspected {
     /// Returns the bonus of a document; 0 if it was not inspected.
     pub(super) fn bonus(&self, row: Row) -> f64 {
         self.0.get(&row).map_or(0.0, |closer| closer.bonus)
+    }
+
+    /// Reports whether a document has the name or states the day that is all of the
+    /// query.
+    pub(super) fn is_asked_for(&self, row: Row) -> bool {
+        self.0.get(&row).is_some_and(|closer| closer.is_asked_for)
     }
 
     /// Returns the share of the query of which a document has only words with the same
@@ -104,7 +116,9 @@ impl<'a> Inspection<'a> {
                 common: 0.0,
                 trust,
                 signed: Vec::new(),
+                only_signed: false,
                 period: None,
+                only_day: None,
                 asks_when: false,
             };
         };
@@ -125,6 +139,8 @@ impl<'a> Inspection<'a> {
         }
         // Sums of floats depend on the order.
         words.sort_unstable_by_key(|(word, _)| word.typed());
+        let signed = signed_names(text);
+        let period = Period::named_in(text, date::now());
         Self {
             desk,
             words,
@@ -132,8 +148,10 @@ impl<'a> Inspection<'a> {
             common,
             sequence,
             trust,
-            signed: signed_names(text),
-            period: Period::named_in(text, date::now()),
+            only_signed: !signed.is_empty() && text.split_whitespace().count() == signed.len(),
+            signed,
+            period,
+            only_day: period.filter(|period| period.is_day() && is_only_date(text)),
             asks_when: asks_when(text),
         }
     }
@@ -199,6 +217,7 @@ impl<'a> Inspection<'a> {
             }
         }
         let time = f64::from(self.asks_when && tells_time(body));
+        let mut is_asked_for = false;
         let near = self.period.map_or(0.0, |period| {
             let dates = [document.created_at, Some(document.updated_at)];
             // The beginning of 1970 stands for a date that is not known.
@@ -209,7 +228,9 @@ impl<'a> Inspection<'a> {
             let stem = stem.rsplit_once('.').map_or(stem, |(stem, _)| stem);
             let names = [document.title.as_str(), stem];
             let stated = names.map(|name| Period::stated_in(name, document.updated_at));
-            match stated.into_iter().flatten().next() {
+            let stated = stated.into_iter().flatten().next();
+            is_asked_for = stated.is_some() && stated == self.only_day;
+            match stated {
                 Some(stated) => period.nearness_of(stated),
                 None => nearness.fold(0.0, f64::max),
             }
@@ -220,12 +241,9 @@ impl<'a> Inspection<'a> {
         let signed = self.signed.iter();
         let named = signed
             .filter(|name| contains_signed(folded, name))
-            .map(|name| {
-                if name.contains('.') {
-                    DOTTED_BONUS
-                } else {
-                    SIGNED_BONUS
-                }
+            .map(|name| match name.split_once('.') {
+                Some((before, _)) if is_letters(before) => DOTTED_BONUS,
+                _ => SIGNED_BONUS,
             })
             .fold(0.0, f64::max);
         Closer {
@@ -233,6 +251,7 @@ impl<'a> Inspection<'a> {
                 + named
                 + TIME_BONUS * time
                 + PERIOD_BONUS * near,
+            is_asked_for: is_asked_for || (self.only_signed && named > 0.0),
             only_related: related > 0.0 && exact <= 0.0 && !inflected,
             related,
         }
@@ -263,7 +282,8 @@ fn signed_names(text: &str) -> Vec<String> {
         let dot_inside = letters
             .split_once('.')
             .is_some_and(|(one, other)| is_letters(one) && is_letters(other));
-        let is_name = !letters.is_empty() && (signs_at_end || dot_before || dot_inside);
+        let is_name = !letters.is_empty()
+            && (signs_at_end || dot_before || dot_inside || is_number_in_parts(letters));
         is_name.then(|| name.to_owned())
     });
     names.collect()
@@ -271,6 +291,16 @@ fn signed_names(text: &str) -> Vec<String> {
 
 fn is_letters(text: &str) -> bool {
     !text.is_empty() && text.chars().all(char::is_alphabetic)
+}
+
+/// Reports whether a text is a date, a version or an address: three numbers or more with
+/// one sign between them, whose order matters.
+fn is_number_in_parts(text: &str) -> bool {
+    ['-', '.', ':', '/'].into_iter().any(|sign| {
+        let is_number = |part: &str| part.chars().all(|digit| digit.is_ascii_digit());
+        let mut parts = text.split(sign);
+        parts.clone().count() >= 3 && parts.all(|part| !part.is_empty() && is_number(part))
+    })
 }
 
 /// Reports whether `text` contains a name with signs, with neither a letter, a digit
@@ -367,6 +397,11 @@ mod tests {
         let names = |text: &str| signed_names(text).join(" ");
         assert_eq!(names("learning C# and C++, or .NET?"), "c# c++ .net");
         assert_eq!(names("(node.js) streams"), "node.js");
+        let numbers = "on 2025-03-11, v1.2.3 and 10.0.0.12?";
+        assert_eq!(names(numbers), "2025-03-11 10.0.0.12");
+        assert_eq!(names("1-2 2025-03 a-b-c 1--2-3 12:30"), "");
+        assert!(contains_signed("see 2025-03-11: calm", "2025-03-11"));
+        assert!(!contains_signed("2025-11-03 and 12025-03-11", "2025-03-11"));
         assert_eq!(names("what is C? a #tag, 3.14 \"quoted.\" a-b ..."), "");
         assert!(contains_signed("notes on c#.", "c#"));
         assert!(contains_signed("c++ and c", "c++"));

@@ -46,8 +46,15 @@ impl LexicalCandidates {
             return;
         }
         let best = &mut self.matches.best;
+        let mut highest: f64 = 0.0;
         for found in best.iter_mut() {
             found.score *= 1.0 + BONUS_SHARE * inspected.bonus(found.row);
+            highest = highest.max(found.score);
+        }
+        for found in best.iter_mut() {
+            if inspected.is_asked_for(found.row) {
+                found.score += highest;
+            }
         }
         best.sort_by(|one, other| {
             let by_score = other.score.total_cmp(&one.score);
@@ -165,10 +172,8 @@ impl LexicalRetriever<'_> {
         filter: &Filter,
         limits: Limits,
     ) -> Result<LexicalCandidates> {
-        let asked_for_all = matches!(request.query.trim(), "" | "*");
-        let wanted = asked_for_all || !request.filter.is_empty();
         Ok(LexicalCandidates {
-            matches: if wanted {
+            matches: if lists(request) {
                 self.store.newest(filter, None, limits.fetched)?
             } else {
                 Matches::default()
@@ -224,6 +229,12 @@ impl LexicalRetriever<'_> {
             caveats: Vec::new(),
         })
     }
+}
+
+/// Reports whether a request without words lists documents.
+pub(super) fn lists(request: &Request) -> bool {
+    let asked_for_all = matches!(request.query.trim(), "" | "*");
+    asked_for_all || !request.filter.is_empty()
 }
 
 /// Returns the text to look for literally, without quotes and cut to length;

@@ -20,6 +20,7 @@
 //! * `rerank`: the best of them as a reranker sees them;
 //! * `present`, `snippet`, `freshness`, `duplicates`: hits made of the best
 //!   candidates, copies collapsed into one;
+//! * `facets`: what the documents that words find have in common, counted;
 //! * `relevance`, `uncertainty`, `caveat`, `notices`: what the hits are worth, what is said
 //!   where none is probably relevant, and what may be lacking.
 
@@ -34,6 +35,7 @@ mod context;
 mod corrected;
 mod desk;
 mod duplicates;
+mod facets;
 mod filters;
 mod forms;
 mod freshness;
@@ -71,6 +73,7 @@ mod uncertainty;
 mod unembedded;
 mod watch;
 mod workers;
+pub mod xml;
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -81,6 +84,7 @@ pub use answer::{Answer, Duplicate, ExplainedTerm, Explanation, Hit, Retrievers,
 pub use card::Card;
 pub use caveat::{Caveat, NotIndexed, NotLookedFor, SemanticAbsence};
 pub use corrected::Corrected;
+pub use facets::{Count, Facets};
 pub use filters::{QueryFilter, words_of};
 pub use freshness::Freshness;
 pub use intent::Intent;
@@ -196,6 +200,7 @@ impl<'a> Searching<'a> {
         } else {
             Vec::new()
         };
+        notices.extend(Caveat::of_copy(store, &self.router.guard));
         let embedded = match outcome.retrievers.semantic {
             Some(_) => outcome.embedded,
             None => self.embedded(),

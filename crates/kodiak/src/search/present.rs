@@ -2,6 +2,7 @@
 //! and makes hits of them, with snippets and explanations.
 
 use std::collections::HashSet;
+use std::rc::Rc;
 
 use super::candidate::{Candidate, Ranked};
 use super::caveat::{Caveat, NotIndexed};
@@ -98,7 +99,9 @@ impl Presenter<'_> {
                 &rows[number * step..]
             };
             self.desk.fetch(self.wanted(ranked, wanted))?;
-            for document in self.desk.documents(chunk)? {
+            let documents = self.desk.documents(chunk)?;
+            self.ask_sources(&freshener, &documents)?;
+            for document in documents {
                 let Some(candidate) = candidates.find(|one| one.row == document.row) else {
                     continue;
                 };
@@ -198,6 +201,21 @@ impl Presenter<'_> {
             left_out: left_out.map_or(0, |(count, _)| count),
             caveats: told.map(|(_, caveat)| caveat).chain(all_left_out).collect(),
         })
+    }
+
+    /// Asks the sources about the entries of documents, each once.
+    fn ask_sources(
+        &self,
+        freshener: &Freshener<'_>,
+        documents: &[Rc<StoredDocument>],
+    ) -> Result<()> {
+        let mut entries: Vec<(&str, String)> = Vec::with_capacity(documents.len());
+        for document in documents {
+            let entry = self.desk.entry(document.row)?;
+            entries.extend(entry.map(|(key, _)| (document.source.as_str(), key)));
+        }
+        freshener.ask(entries.iter().map(|(source, key)| (*source, key.as_str())));
+        Ok(())
     }
 
     /// Returns the id of a document as hits show it.

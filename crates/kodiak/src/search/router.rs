@@ -35,7 +35,7 @@ pub struct Router<'a> {
     pub(super) guard: Guard,
     pub(super) embedder: Option<Arc<dyn Embedder>>,
     reranker: Option<Arc<dyn Reranker>>,
-    absence: Option<String>,
+    pub(super) absence: Option<String>,
     deadline: Duration,
     pub(super) tuning: Tuning,
     workers: Arc<Workers>,

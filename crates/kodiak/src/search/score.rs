@@ -18,7 +18,7 @@ use crate::rank::Tuning;
 use crate::rank::evidence::QueryWords;
 use crate::rank::fusion::{Evidence, Fusion, Weights, fuse};
 use crate::rank::neighbourhood::Neighbourhood;
-use crate::rank::rules::RELATED_PENALTY;
+use crate::rank::rules::{RELATED_PENALTY, WHOLE_QUERY_BONUS};
 use crate::rank::thread::{Threads, Turn};
 use crate::store::vectors::k_nearest_among;
 use crate::store::{Reader, Row, Wanted};
@@ -171,6 +171,9 @@ impl Scoring<'_> {
         for at in best {
             let Candidate { row, evidence, .. } = &candidates[at];
             scores[at] += inspected.bonus(*row);
+            if inspected.is_asked_for(*row) {
+                scores[at] += WHOLE_QUERY_BONUS;
+            }
             // Where the meaning agrees, another word with the same stem says the same.
             if evidence.similarity.is_none_or(|one| one < typical) {
                 scores[at] -= RELATED_PENALTY * inspected.related(*row);

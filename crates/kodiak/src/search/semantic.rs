@@ -23,6 +23,7 @@ use crate::cancel::{Cancel, Stop};
 use crate::embed::{Embedder, Role};
 use crate::error::{Error, Result};
 use crate::rank::Tuning;
+use crate::rank::relevance::semantic_relevance;
 use crate::store::vectors::{Bitmap, KnnHit};
 use crate::store::{Filter, Reader, Revision, Row, VectorIndex, Wanted};
 
@@ -73,6 +74,7 @@ struct Target {
     vectors: Arc<dyn VectorIndex>,
     rows: Option<Arc<Bitmap>>,
     keep: usize,
+    /// The minimum similarity of the model.
     minimum: f32,
 }
 
@@ -294,13 +296,26 @@ impl SemanticRetriever<'_> {
             }
             Err(error) => return Err(error),
         };
-        let minimum = self.tuning.minimum_similarity;
         Ok(Ok(Target {
             vectors,
             rows,
             keep,
-            minimum: minimum.unwrap_or_else(|| embedder.minimum_similarity()),
+            minimum: embedder.minimum_similarity(),
         }))
+    }
+
+    /// Returns the lowest similarity that is shown: the one that is configured, or the
+    /// model's, which is lower among a few documents.
+    fn minimum(&self, target: &Target) -> Result<f32> {
+        let model = semantic_relevance(&target.vectors.serving().name);
+        match (self.tuning.minimum_similarity, model) {
+            (Some(configured), _) => Ok(configured),
+            (None, None) => Ok(target.minimum),
+            (None, Some(model)) => {
+                let documents = self.lexicon.admitted()?;
+                Ok(model.minimum_among(documents, target.minimum))
+            }
+        }
     }
 
     /// Returns the documents that may be candidates; `None` for all, if there is
@@ -401,7 +416,8 @@ impl SemanticRetriever<'_> {
         match read() {
             Ok(None) => Ok(None),
             Ok(Some((comparison, Some(mut chunks), context))) => {
-                chunks.retain(|chunk| chunk.similarity >= target.minimum);
+                let minimum = self.minimum(target)?;
+                chunks.retain(|chunk| chunk.similarity >= minimum);
                 Ok(Some(Ok(SemanticCandidates {
                     model: target.vectors.serving().name.clone(),
                     comparison,

@@ -55,6 +55,7 @@ impl Router<'_> {
         }
         notices.append(&mut outcome.caveats);
         notices.append(&mut shown.caveats);
+        notices.extend(Caveat::of_copy(self.store(), &self.guard));
         Ok(Answer {
             intent: Intent::of(&document.title),
             query: document.title,
@@ -83,9 +84,12 @@ impl Router<'_> {
     ) -> Result<Outcome> {
         let reason = match self.similar_semantic(document, filter, limits) {
             Ok(Some(outcome)) => return Ok(outcome),
-            Ok(None) => "it is not embedded yet".to_owned(),
+            Ok(None) => {
+                let is_on = self.embedder.is_some() || self.absence.is_some();
+                is_on.then(|| "it is not embedded yet".to_owned())
+            }
             Err(error @ Error::Corrupt { .. }) => return Err(error),
-            Err(error) => format!("the embeddings could not be compared ({error})"),
+            Err(error) => Some(format!("the embeddings could not be compared ({error})")),
         };
         let instead = Caveat::ComparedByWords { reason };
         match self.similar_lexical(document, filter, limits) {

@@ -13,11 +13,11 @@ use std::ops::{ControlFlow, Range};
 use rustc_hash::FxHashMap;
 
 use super::terms::PlannedTerm;
-use crate::analysis::markup::{heading, markdown, plain};
+use crate::analysis::markup::{heading, markdown, org, plain};
 use crate::document::{Markup, newlines};
 use crate::store::StoredDocument;
 use crate::text::{Class, Purpose, Stemming, Term, Tokenizer, words};
-use excerpt::{excerpt_of_line, opening};
+use excerpt::opening;
 use window::excerpt_of_best;
 
 /// The number of matches after which the search stops: more do not make a snippet
@@ -127,7 +127,7 @@ fn begins(written: &[u8], kept: &[u8]) -> bool {
 fn lines(document: &StoredDocument, matches: &[Match]) -> Vec<usize> {
     let mut lines = Vec::new();
     let (mut line, mut counted) = (1 + newlines(&document.front), 0);
-    for found in matches {
+    for found in matches.iter().filter(|found| found.marked) {
         let start = found.range.start.max(counted);
         line += newlines(&document.body[counted..start]);
         counted = start;
@@ -153,6 +153,7 @@ struct Match {
     /// The number of the term.
     term: usize,
     weight: f64,
+    marked: bool,
 }
 
 impl<'a> Finder<'a> {
@@ -226,8 +227,7 @@ impl<'a> Finder<'a> {
     /// The body is read once for it, so the terms that it contains are returned as
     /// well, unless it has too many matches to read it to its end.
     pub(super) fn snippet(&self, document: &StoredDocument) -> (Snippet, Option<Contained>) {
-        let matches = self.matches(&document.body);
-        let lines = lines(document, &matches);
+        let mut matches = self.matches(&document.body);
         let contained = (matches.len() < MAX_MATCHES).then(|| {
             let mut contained = vec![false; self.planned.len()];
             for found in &matches {
@@ -237,6 +237,8 @@ impl<'a> Finder<'a> {
             }
             Contained(contained)
         });
+        self.unmark_stop_words(&document.body, &mut matches);
+        let lines = lines(document, &matches);
         let snippet = Snippet {
             lines,
             ..self.snippet_of(document, matches)
@@ -254,7 +256,7 @@ impl<'a> Finder<'a> {
             .partition(|found| heading.contains(&found.range.start));
         let (in_tags, matches): (Vec<Match>, Vec<Match>) = matches
             .into_iter()
-            .partition(|found| is_in_tag_line(document, found.range.start));
+            .partition(|found| is_in_tags(document, found.range.start));
         if !matches.is_empty() {
             let mut snippet = excerpt_of_best(document, &matches);
             snippet.line += front_lines;
@@ -275,11 +277,7 @@ impl<'a> Finder<'a> {
         let matches = self.matches(&tags);
         if !matches.is_empty() {
             let line = in_tags.first().map(line_of);
-            let line = line.unwrap_or_else(|| self.line_in(&document.front));
-            if snippet.text.is_empty() {
-                snippet = excerpt_of_line(&tags, &matches);
-            }
-            snippet.line = line;
+            snippet.line = line.unwrap_or_else(|| self.line_in(&document.front));
         }
         snippet
     }
@@ -295,11 +293,12 @@ impl<'a> Finder<'a> {
         for found in &mut matches {
             found.range = found.range.start + range.start..found.range.end + range.start;
         }
+        self.unmark_stop_words(body, &mut matches);
         let lines = lines(document, &matches);
         let heading = title_heading(document);
         matches.retain(|found| {
             let at = found.range.start;
-            !heading.contains(&at) && !is_in_tag_line(document, at)
+            !heading.contains(&at) && !is_in_tags(document, at)
         });
         let mut snippet = if matches.is_empty() {
             opening(document, range.start + first_said(part)..range.end)
@@ -308,6 +307,32 @@ impl<'a> Finder<'a> {
         };
         snippet.line += newlines(&document.front);
         Snippet { lines, ..snippet }
+    }
+
+    /// Leaves frequent stop words unmarked, if the query has other words: what a reader
+    /// looks for is hard to see among every "of" and "the". Those beside another match
+    /// are marked, because they are part of what was typed. The others decide what is shown
+    /// only where nothing else matches.
+    fn unmark_stop_words(&self, text: &str, matches: &mut Vec<Match>) {
+        let is_frequent =
+            |found: &Match| self.planned.get(found.term).is_some_and(|it| it.frequent);
+        if self.planned.iter().all(|term| term.frequent) {
+            return;
+        }
+        let beside = |one: &Match, next: &Match| {
+            let between = text.get(one.range.end..next.range.start);
+            between.is_none_or(|between| between.chars().all(char::is_whitespace))
+        };
+        for run in matches.chunk_by_mut(beside) {
+            if run.iter().all(is_frequent) {
+                for found in run {
+                    found.marked = false;
+                }
+            }
+        }
+        if matches.iter().any(|found| found.marked) {
+            matches.retain(|found| found.marked);
+        }
     }
 
     /// Returns the line of the first match in the frontmatter; 1 if there is none.
@@ -368,6 +393,7 @@ impl<'a> Finder<'a> {
             range,
             term: wanted.number,
             weight: wanted.weight,
+            marked: true,
         };
         if !term.edge_gram
             && let Some(wanted) = self.exact.get(term.text)
@@ -397,6 +423,7 @@ impl<'a> Finder<'a> {
                 range: at..at + found.len(),
                 term,
                 weight: 1.0,
+                marked: true,
             }));
         }
         matches.sort_by_key(|found| found.range.start);
@@ -439,10 +466,12 @@ fn first_said(text: &str) -> usize {
 /// it, or of the keywords that an Org file begins with; otherwise the empty range at the
 /// beginning.
 fn title_heading(document: &StoredDocument) -> Range<usize> {
-    if document.markup != Markup::Markdown {
-        return 0..0;
-    }
     let body = document.body.as_str();
+    match document.markup {
+        Markup::Markdown => {}
+        Markup::Org => return 0..org::head(body),
+        Markup::Plain | Markup::Verbatim => return 0..0,
+    }
     let start = body.len() - body.trim_start().len();
     let mut lines = body[start..].split_inclusive('\n');
     let first = lines.next().unwrap_or_default();
@@ -462,19 +491,41 @@ fn title_heading(document: &StoredDocument) -> Range<usize> {
     }
 }
 
-/// Reports whether an offset of the body is in a line of tags, which is not prose.
-fn is_in_tag_line(document: &StoredDocument, at: usize) -> bool {
+/// Reports whether an offset of the body is in a line of tags or among the tags at the end
+/// of a line, which are not prose.
+fn is_in_tags(document: &StoredDocument, at: usize) -> bool {
     const LONGEST: usize = 500;
     let body = document.body.as_str();
     if document.markup != Markup::Markdown {
         return false;
     }
-    let start = body[..at].rfind('\n').map_or(0, |end| end + 1);
-    if !body[start..].starts_with(['#', ' ', 'T', 't']) {
+    let end = body[at..].find('\n').map_or(body.len(), |end| at + end);
+    if end - at >= LONGEST {
         return false;
     }
-    let end = body[at..].find('\n').map_or(body.len(), |end| at + end);
-    end - start < LONGEST && plain::is_tag_line(&body[start..end])
+    let start = body[..at].rfind('\n').map_or(0, |end| end + 1);
+    let line = &body[start..end];
+    let is_tag_line =
+        line.starts_with(['#', ' ', 'T', 't']) && line.len() < LONGEST && plain::is_tag_line(line);
+    is_tag_line || is_in_last_tags(line, at - start)
+}
+
+/// Reports whether an offset is among the tags that end a line. A single tag after a
+/// word is a part of its sentence.
+fn is_in_last_tags(line: &str, at: usize) -> bool {
+    let before = &line[..at];
+    let word = before.rfind(char::is_whitespace).map_or(0, |space| {
+        space + before[space..].chars().next().map_or(1, char::len_utf8)
+    });
+    let (before, rest) = line.split_at(word);
+    if !plain::is_tag_line(rest) {
+        return false;
+    }
+    let is_tag = |word: &str| word.len() > 1 && word.starts_with('#');
+    let several = rest.split_whitespace().nth(1).is_some();
+    several
+        || before.split_whitespace().next_back().is_none_or(is_tag)
+        || before.trim_end().ends_with(['.', '!', '?', '…'])
 }
 
 #[cfg(test)]

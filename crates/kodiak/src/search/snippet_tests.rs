@@ -14,6 +14,7 @@ fn term(term: &str, weight: f64) -> PlannedTerm {
         documents: 1,
         weight,
         common: false,
+        frequent: false,
     }
 }
 
@@ -52,6 +53,48 @@ fn shown(terms: &[PlannedTerm], document: &StoredDocument) -> (usize, String) {
 }
 
 #[test]
+fn stop_words_are_marked_only_beside_another_match() {
+    let common = |word: &str| PlannedTerm {
+        common: true,
+        frequent: true,
+        ..term(word, 0.1)
+    };
+    let note = document("One of the pots is blue.\n\nThe state of the art of glazing.\n");
+    let art = [
+        common("of"),
+        common("the"),
+        term("state", 2.0),
+        term("art", 2.0),
+    ];
+    assert_eq!(
+        shown(&art, &note),
+        (3, "[The] [state] [of] [the] [art] [of] glazing.".to_owned())
+    );
+    // They may decide what is shown where nothing else matches.
+    let absent = [common("of"), term("submarin", 3.0)];
+    let unmarked = "One of the pots is blue. The state of the art of glazing.";
+    assert_eq!(shown(&absent, &note), (1, unmarked.to_owned()));
+    // One that is rare here is marked like any other word.
+    let rare = PlannedTerm {
+        frequent: false,
+        ..common("blue")
+    };
+    let marked = shown(&[rare, common("of")], &note).1;
+    assert!(marked.starts_with("One of the pots is [blue]."), "{marked}");
+    // Lines match by the words that are marked.
+    let lines = |terms: &[PlannedTerm]| {
+        let finder = Finder::terms(terms, Stemming::English);
+        finder.snippet(&note).0.lines
+    };
+    assert_eq!(lines(&art), [3]);
+    assert_eq!(lines(&absent), [0; 0]);
+    assert_eq!(lines(&[common("of")]), [1, 3]);
+    // A query of stop words alone has nothing better.
+    let alone = shown(&[common("of")], &note).1;
+    assert!(alone.starts_with("One [of] the pots"), "{alone}");
+}
+
+#[test]
 fn the_line_and_the_words_that_match() {
     let mut note = document("# Heading\n\nFirst the inbox.\nThen weekly reviews of it.\n");
     note.front = "---\ntitle: x\n---\n".into();
@@ -80,7 +123,7 @@ fn the_excerpt_with_the_rarest_words_wins() {
 }
 
 #[test]
-fn the_opening_and_the_tags_stand_in_for_the_body() {
+fn the_opening_stands_in_for_the_body() {
     let note = document("Something else altogether.");
     for word in ["focu", "titl"] {
         assert_eq!(
@@ -89,10 +132,7 @@ fn the_opening_and_the_tags_stand_in_for_the_body() {
         );
     }
     let nothing = document("");
-    assert_eq!(
-        shown(&[term("focu", 1.0)], &nothing).1,
-        "#deep-work #[focus]"
-    );
+    assert_eq!(shown(&[term("focu", 1.0)], &nothing).1, "");
     let mut note = note;
     note.front = "---\ntitle: The title\ntags: [deep-work, focus]\n---\n".into();
     assert_eq!(shown(&[term("focu", 1.0)], &note).0, 3);
@@ -135,15 +175,50 @@ fn a_line_of_tags_is_not_prose() {
         (5, "Opening words.".into())
     );
     let only = document("# The title\n\n#deep-work #focus\n");
-    assert_eq!(
-        shown(&[term("focu", 1.0)], &only),
-        (3, "#deep-work #[focus]".into())
-    );
+    assert_eq!(shown(&[term("focu", 1.0)], &only), (3, String::new()));
     note.title = "Focus".into();
     assert_eq!(
         shown(&[term("focu", 1.0)], &note).1,
         "The title: Opening words."
     );
+}
+
+#[test]
+fn tags_at_the_end_of_a_line_are_not_prose() {
+    for (body, expected) in [
+        // The sentence before them is shown, whether it matches or not.
+        (
+            "Not zero messages. #deep-work #focus\n",
+            "Not zero messages. #deep-work #focus",
+        ),
+        (
+            "Zero messages #deep-work #focus\n",
+            "Zero messages #deep-work #focus",
+        ),
+        ("Zero messages. #focus", "Zero messages. #focus"),
+        // A sentence elsewhere says more than the tags.
+        ("Zero. #x #focus\n\nThen I focus.\n", "Then I [focus]."),
+        // A tag in a sentence belongs to it.
+        ("Then ask #focus about it.\n", "Then ask #[focus] about it."),
+        ("This is for #focus\n", "This is for #[focus]"),
+    ] {
+        let note = document(body);
+        assert_eq!(shown(&[term("focu", 1.0)], &note).1, expected, "{body}");
+    }
+}
+
+#[test]
+fn the_keywords_of_an_org_file_are_not_prose() {
+    let mut note =
+        document("#+title: The title\n#+filetags: :deep-work:focus:\n\n* Daily\nWash by hand.\n");
+    note.markup = Markup::Org;
+    let opening = "* Daily Wash by hand.".to_owned();
+    assert_eq!(shown(&[term("focu", 1.0)], &note), (2, opening.clone()));
+    assert_eq!(shown(&[term("zzz", 1.0)], &note), (4, opening));
+    let found = shown(&[term("wash", 1.0)], &note);
+    assert_eq!(found, (5, "* Daily [Wash] by hand.".into()));
+    note.body = "#+title: The title\n".into();
+    assert_eq!(shown(&[term("zzz", 1.0)], &note).1, "");
 }
 
 #[test]
@@ -377,7 +452,7 @@ proptest! {
         let span = floor(at)..floor(at + length).max(floor(at));
         let mut note = document(&body);
         note.markup = markup;
-        let found = Match { range: span.clone(), term: 0, weight: 1.0 };
+        let found = Match { range: span.clone(), term: 0, weight: 1.0, marked: true };
         let matches = [found];
         let matches = if span.is_empty() { &[] } else { &matches[..] };
         prop_assert_eq!(

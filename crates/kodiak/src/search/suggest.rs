@@ -40,11 +40,19 @@ pub(super) fn suggestions(
         entries: rows.clone(),
         ..crate::store::Wanted::default()
     })?;
+    let mut found = Vec::with_capacity(rows.len());
     for document in desk.documents(&rows)? {
+        let entry = desk.entry(document.row)?;
+        found.push((document, entry));
+    }
+    freshener.ask(found.iter().filter_map(|(document, entry)| {
+        let (key, _) = entry.as_ref()?;
+        Some((document.source.as_str(), key.as_str()))
+    }));
+    for (document, entry) in found {
         if suggestions.len() == MAX_SUGGESTIONS {
             break;
         }
-        let entry = desk.entry(document.row)?;
         if freshener.of(&document, entry.as_ref())? != Freshness::Gone {
             suggestions.push(Suggestion {
                 id: document.short_id.clone(),

@@ -50,6 +50,8 @@ pub(super) struct PlannedTerm {
     pub(super) weight: f64,
     /// Whether it is a stop word; the others are informative.
     pub(super) common: bool,
+    /// Whether it is a stop word and as frequent here as one.
+    pub(super) frequent: bool,
 }
 
 /// Plans the terms of `query`.
@@ -265,6 +267,7 @@ impl Planner<'_> {
             documents: completed,
             weight: idf(completed, self.corpus),
             common: false,
+            frequent: false,
         };
         let mut factor = 1.0;
         let mut phrases: Vec<(String, bool, f64)> = Vec::with_capacity(completions.len() + 1);
@@ -353,7 +356,8 @@ impl Planner<'_> {
         let mut fewest = u64::MAX;
         for ((term, typed), documents) in terms.into_iter().zip(counts) {
             fewest = fewest.min(documents);
-            let weight = factor * idf(documents, self.corpus).min(most);
+            let idf = idf(documents, self.corpus);
+            let weight = factor * idf.min(most);
             self.terms.push(PlannedTerm {
                 term,
                 prefix: false,
@@ -361,6 +365,7 @@ impl Planner<'_> {
                 documents,
                 weight,
                 common,
+                frequent: common && idf < most,
             });
         }
         if fewest == u64::MAX {

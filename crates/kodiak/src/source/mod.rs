@@ -66,6 +66,13 @@ pub trait Source: Send + Sync {
     /// Reports whether an entry still exists, and in which version.
     fn presence(&self, entry_key: &str) -> Presence;
 
+    /// Reports the same of several entries, in their order. A source that finds out about
+    /// many in the time of one does so.
+    fn presences(&self, entry_keys: &[&str]) -> Vec<Presence> {
+        let keys = entry_keys.iter();
+        keys.map(|key| self.presence(key)).collect()
+    }
+
     /// Looks for changes since the index was last brought up to date, until
     /// `deadline`, and reads no entry. The changes that are most likely come
     /// first. A source that cannot look for changes any faster than it lists
@@ -142,6 +149,9 @@ pub struct Traits {
     /// Whether they choose their keys themselves, in the field `id`, so that two entries
     /// may choose the same one.
     pub chosen_keys: bool,
+    /// Whether an entry that is not listed is certainly gone, as in a database that either
+    /// answers or fails. The drive of a folder may be away instead.
+    pub certain: bool,
     /// How secrets were replaced in them, if they were.
     pub redaction: Option<Redaction>,
 }

@@ -57,6 +57,10 @@ pub fn shown(
     is_missed: &dyn Fn(&str) -> bool,
     effort: Effort,
 ) -> Result<Shown> {
+    // What such a source does not show is gone, however much that is.
+    if source.traits().certain {
+        return Ok(Shown::Some);
+    }
     let (mut shown, mut checked) = (Shown::Nothing, 0);
     known.each_entry(&mut |entry| {
         if is_missed(entry.key) {

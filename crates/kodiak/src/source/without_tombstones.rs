@@ -4,6 +4,7 @@
 //! Syncing sees every source through this; nothing else needs to.
 
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use super::{Entry, Known, Listing, Located, Look, Presence, Reading, Source, Traits};
@@ -15,6 +16,10 @@ use crate::tombstones::{self, Tombstones};
 pub(crate) struct WithoutTombstones<'a> {
     source: Inner<'a>,
     tombstones: &'a Tombstones,
+    /// Where it is as the index says it, if not as it says itself.
+    place: Option<String>,
+    /// Whether it was asked what was forgotten. Nothing is erased while a writer syncs.
+    asked: AtomicBool,
 }
 
 enum Inner<'a> {
@@ -27,20 +32,29 @@ impl<'a> WithoutTombstones<'a> {
         Self {
             source: Inner::Borrowed(source),
             tombstones,
+            place: None,
+            asked: AtomicBool::new(false),
         }
+    }
+
+    /// Sets where the source is, as the index says it.
+    pub(crate) fn located_at(mut self, place: String) -> Self {
+        self.place = Some(place);
+        self
     }
 
     fn was_forgotten(&self, document: &Document) -> Result<bool> {
         let source = &document.source;
         let thread = document.thread.as_ref().map(|thread| thread.name.as_str());
-        if self.tombstones.hold(source, &document.key, thread)? {
+        let first = !self.asked.swap(true, Ordering::Relaxed);
+        if self.tombstones.held(source, &document.key, thread, first)? {
             return Ok(true);
         }
         // Of two files with one id, one may have been forgotten alone.
         match &document.fallback_key {
             Some(path) => {
                 let file = tombstones::of_file(path, &document.key);
-                self.tombstones.hold(source, &file, None)
+                self.tombstones.held(source, &file, None, false)
             }
             None => Ok(false),
         }
@@ -64,7 +78,8 @@ impl Source for WithoutTombstones<'_> {
     }
 
     fn location(&self) -> String {
-        self.inner().location()
+        let place = self.place.clone();
+        place.unwrap_or_else(|| self.inner().location())
     }
 
     fn watch_paths(&self) -> Vec<PathBuf> {
@@ -92,6 +107,10 @@ impl Source for WithoutTombstones<'_> {
         self.inner().presence(entry_key)
     }
 
+    fn presences(&self, entry_keys: &[&str]) -> Vec<Presence> {
+        self.inner().presences(entry_keys)
+    }
+
     fn changes_since(&self, known: &dyn Known, deadline: Instant) -> Result<Look> {
         self.inner().changes_since(known, deadline)
     }
@@ -102,6 +121,8 @@ impl Source for WithoutTombstones<'_> {
             Box::new(WithoutTombstones {
                 source: Inner::Snapshot(snapshot),
                 tombstones: self.tombstones,
+                place: self.place.clone(),
+                asked: AtomicBool::new(false),
             }) as Box<dyn Source + '_>
         }))
     }

@@ -65,7 +65,7 @@ pub(super) fn require_entries(
     listing: &Listing,
     documents: u64,
 ) -> Result<()> {
-    if documents > 0 && listing.entries.is_empty() {
+    if documents > 0 && listing.entries.is_empty() && !source.traits().certain {
         return Err(vanished::nothing_in(source));
     }
     Ok(())

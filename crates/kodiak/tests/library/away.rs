@@ -13,7 +13,7 @@ use kodiak::source::{Entry, Known, Listing, Look, Presence, Reading, Source};
 use kodiak::{Cancel, Document, Error, Result, sync};
 use kodiak_bear::{BearDatabase, BearOptions};
 use kodiak_memory::Memories;
-use kodiak_memory::{MemoryFolder, MemoryOptions};
+use kodiak_memory::{Holding, MemoryFolder, MemoryOptions};
 use kodiak_notes::Notes;
 use kodiak_notes::{FolderOptions, MarkdownFolder};
 use kodiak_sessions::Sessions;
@@ -66,6 +66,17 @@ const KINDS: &[Kind] = &[
                 root,
                 MemoryOptions::default(),
             )?))
+        },
+    },
+    Kind {
+        name: "articles",
+        fill: fill_with_notes,
+        open: |root| {
+            let options = MemoryOptions {
+                holding: Holding::Articles,
+                ..MemoryOptions::default()
+            };
+            Ok(Box::new(MemoryFolder::new("it", root, options)?))
         },
     },
     Kind {
@@ -275,6 +286,19 @@ const WAYS: &[(&str, Way)] = &[
     ("sync of what is known", |engine| {
         engine.sync(&me(), ToSync::Known, &Job::default()).unwrap();
     }),
+    // What a watch and a server do when they notice something.
+    ("sync of what was touched", |engine| {
+        let only = ["it".to_owned()];
+        let _ = engine.sync(&me(), ToSync::Only(&only), &Job::default());
+    }),
+    ("repair", |engine| {
+        let diagnosis = engine.examine(&me()).unwrap();
+        let _ = engine.repair(&me(), &diagnosis, &Job::default());
+    }),
+    ("retention", |engine| {
+        let later = kodiak::date::parse("2100-01-01").unwrap();
+        let _ = Memories::new(engine).retire(&me(), later, &Job::default());
+    }),
     ("rebuild", |engine| {
         let _ = engine.rebuild(&me(), false, &Job::default());
     }),
@@ -459,6 +483,30 @@ fn a_drive_that_goes_away_while_it_is_indexed_loses_nothing() {
         assert_eq!(notes.found("limit").len(), 3, "{listed} {rebuilt}");
         assert_eq!(notes.sync().updated, 3, "{listed} {rebuilt}");
     }
+}
+
+/// Memories are not taken out because their folder cannot be seen, and go when it can.
+#[test]
+fn retention_of_memories_waits_for_a_folder_that_is_away() {
+    let kind = KINDS.iter().find(|kind| kind.name == "memory");
+    let machine = Machine::new(kind.unwrap());
+    let engine = machine.patient();
+    engine.sync(&me(), ToSync::All, &Job::default()).unwrap();
+    let later = kodiak::date::parse("2100-01-01").unwrap();
+    let retire = |engine: &Engine| Memories::new(engine).retire(&me(), later, &Job::default());
+    for away in ALL_AWAY {
+        machine.unplug(away);
+        for engine in [&engine, &machine.patient()] {
+            let moved = retire(engine).map_or(0, |retired| retired.moved.len());
+            assert_eq!(moved, 0, "{away:?}");
+            assert_eq!(indexed(engine), NOTES as u64, "{away:?}");
+        }
+        assert!(!machine.drive().join(".trash").exists(), "{away:?}");
+        machine.plug_in();
+        assert_eq!(indexed(&machine.patient()), NOTES as u64, "{away:?}");
+    }
+    assert_eq!(retire(&engine).unwrap().moved.len(), NOTES);
+    assert_eq!(indexed(&engine), 0);
 }
 
 /// Copies of sessions are not erased because their originals cannot be seen.

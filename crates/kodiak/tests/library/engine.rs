@@ -55,7 +55,7 @@ fn an_engine_goes_wherever_threads_do() {
 fn every_method_asks_its_guard_first() {
     let notes = topics();
     let engine = writable(&notes);
-    let nobody = Guard::holding([] as [Capability; 0]);
+    let powerless = Guard::holding([] as [Capability; 0]);
     let refused = |outcome: kodiak::Result<()>, capability: &str| match outcome {
         Err(Error::NotAllowed {
             capability: missing,
@@ -65,49 +65,64 @@ fn every_method_asks_its_guard_first() {
     let job = Job::default();
     let ramen = [("notes".to_owned(), "ramen.md".to_owned())];
     let reference = "ramen.md".parse().unwrap();
-    refused(engine.search(&nobody, &ask("noodles")).map(drop), "search");
-    refused(engine.view(&nobody).spelling("nodles").map(drop), "search");
     refused(
-        engine.similar(&nobody, &reference, &ask("")).map(drop),
+        engine.search(&powerless, &ask("noodles")).map(drop),
         "search",
     );
-    refused(engine.status(&nobody).map(drop), "search");
-    refused(engine.view(&nobody).indexed_sources().map(drop), "search");
-    refused(engine.get(&nobody, &reference).map(drop), "read");
     refused(
-        engine.view(&nobody).list(&Filter::default(), 9).map(drop),
+        engine.view(&powerless).spelling("nodles").map(drop),
+        "search",
+    );
+    refused(
+        engine.similar(&powerless, &reference, &ask("")).map(drop),
+        "search",
+    );
+    refused(engine.status(&powerless).map(drop), "search");
+    refused(
+        engine.view(&powerless).indexed_sources().map(drop),
+        "search",
+    );
+    refused(engine.get(&powerless, &reference).map(drop), "read");
+    refused(
+        engine
+            .view(&powerless)
+            .list(&Filter::default(), 9)
+            .map(drop),
         "read",
     );
-    refused(engine.sync(&nobody, ToSync::All, &job).map(drop), "admin");
     refused(
-        engine.sync(&nobody, ToSync::Only(&[]), &job).map(drop),
+        engine.sync(&powerless, ToSync::All, &job).map(drop),
         "admin",
     );
-    refused(engine.rebuild(&nobody, false, &job).map(drop), "admin");
-    refused(engine.forget_source(&nobody, "notes", &job), "admin");
-    refused(engine.embed(&nobody, None, &job).map(drop), "admin");
-    refused(engine.examine(&nobody).map(drop), "admin");
+    refused(
+        engine.sync(&powerless, ToSync::Only(&[]), &job).map(drop),
+        "admin",
+    );
+    refused(engine.rebuild(&powerless, false, &job).map(drop), "admin");
+    refused(engine.forget_source(&powerless, "notes", &job), "admin");
+    refused(engine.embed(&powerless, None, &job).map(drop), "admin");
+    refused(engine.examine(&powerless).map(drop), "admin");
     let draft = Draft {
         title: "New".to_owned(),
         ..Draft::default()
     };
     refused(
         Notes::new(&engine)
-            .create(&nobody, "notes", &draft, &job)
+            .create(&powerless, "notes", &draft, &job)
             .map(drop),
         "write",
     );
-    let update = Notes::new(&engine).update(&nobody, "notes", "ramen.md", &draft, [0; 32], &job);
+    let update = Notes::new(&engine).update(&powerless, "notes", "ramen.md", &draft, [0; 32], &job);
     refused(update.map(drop), "write");
     refused(
         Notes::new(&engine)
-            .delete(&nobody, "notes", "ramen.md", &job)
+            .delete(&powerless, "notes", "ramen.md", &job)
             .map(drop),
         "write",
     );
     refused(
         engine
-            .eraser(&nobody)
+            .eraser(&powerless)
             .erase_documents(&ramen, &job)
             .map(drop),
         "write",

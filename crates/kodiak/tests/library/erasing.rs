@@ -1,5 +1,9 @@
 //! An erasing that stops at any step is finished by what runs next, whatever was erased.
 
+mod changed;
+mod elsewhere;
+mod embedded;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -9,20 +13,20 @@ use kodiak::access::{Capability, Guard};
 use kodiak::embed::Embedder;
 use kodiak::engine::{Engine, Event, Job, ToSync};
 use kodiak::store::prelude::*;
-use kodiak::store::{EraseStep, Filter, SqliteStore};
+use kodiak::store::{EraseStep, SqliteStore};
 use kodiak::tombstones::Tombstones;
-use kodiak::{Error, Reference};
+use kodiak::{DocumentId, Error, Reference};
 use kodiak_memory::{Holding, MemoryFolder, MemoryOptions};
 use kodiak_memory::{Memories, Memory};
 use kodiak_notes::Notes;
 use kodiak_notes::{FolderOptions, MarkdownFolder};
+use kodiak_sessions::EMBEDDED_FIELDS;
 use kodiak_sessions::transcripts::Agent;
-use kodiak_sessions::{EMBEDDED_FIELDS, Sessions, Statements};
 use kodiak_sessions::{SessionOptions, SessionRecords, TranscriptOptions, TranscriptSource};
 use rusqlite::Connection;
 
 use crate::collection::ask;
-use crate::embedders::{Scripted, tiny};
+use crate::embedders::tiny;
 use crate::forgetting::files_with;
 use crate::sessions::node;
 
@@ -67,6 +71,20 @@ impl What {
                 engine.eraser(&me).erase_documents(&page, job)
             }
             Self::Record => named("record1"),
+        }
+    }
+
+    /// Returns the documents that it consists of, each with its source.
+    fn documents(self) -> Vec<(&'static str, &'static str)> {
+        match self {
+            Self::Memory => vec![("memory", "mine")],
+            Self::Article => vec![("article", "mine")],
+            Self::Turn => vec![("talks", "s1/u2")],
+            Self::Session | Self::Project => {
+                vec![("talks", "s1/u1"), ("talks", "s1/u2"), ("talks", "s1/u3")]
+            }
+            Self::Page => vec![("pages", "sub/page.md")],
+            Self::Record => vec![("records", "record1")],
         }
     }
 
@@ -160,6 +178,7 @@ impl Home {
             .model(model)
             .tombstones(tombstones)
             .embedded_fields(EMBEDDED_FIELDS)
+            .erased_with(erase_cache(&self.root))
             .deadline(Duration::from_mins(1))
             .open()
             .unwrap()
@@ -169,6 +188,16 @@ impl Home {
     /// and an earlier version of what can have one. All of it was opened, and something
     /// beside the index says the same.
     fn fill(&self, what: What) -> Engine {
+        let engine = self.indexed(what);
+        self.write("cache/visits/index.db", TEXT);
+        let history = engine.history().unwrap();
+        for (source, key) in [what.documents(), vec![("pages", "other.md")]].concat() {
+            history.record(source, key, 7).unwrap();
+        }
+        engine
+    }
+
+    fn indexed(&self, what: What) -> Engine {
         let engine = self.engine();
         index(&engine);
         let (me, job) = (Guard::local(), Job::default());
@@ -222,6 +251,14 @@ impl Home {
     fn assert_gone(&self, what: What, engine: &Engine, when: &str) {
         assert_eq!(self.left(), Vec::<String>::new(), "{what:?}, {when}");
         assert!(!self.journal().exists(), "{what:?}, {when}");
+        if let Ok(opened) = fs::read_to_string(self.root.join("data/index.db.opened")) {
+            for (source, key) in what.documents() {
+                let id = DocumentId::new(source, key).hex();
+                assert!(!opened.contains(&id), "{what:?}, {when}: {key}");
+            }
+            let other = DocumentId::new("pages", "other.md").hex();
+            assert!(opened.contains(&other), "{what:?}, {when}");
+        }
         // Neither this version nor an earlier one has left a vector.
         let (vectors, unused) = self.vectors();
         assert_eq!(unused, 0, "{what:?}, {when}");
@@ -231,6 +268,20 @@ impl Home {
         assert_eq!(answer.total, 0, "{what:?}, {when}");
         let other = engine.search(&me, &ask(what.neighbour())).unwrap();
         assert!(other.total > 0, "{what:?}, {when}");
+    }
+}
+
+/// Returns what erases the files that a program keeps beside the index of a home.
+fn erase_cache(root: &Path) -> impl Fn(&[(String, String)]) -> kodiak::Result<()> + use<> {
+    let cache = root.join("cache/visits");
+    move |documents| {
+        assert!(!documents.is_empty());
+        match fs::remove_dir_all(&cache) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                Err(Error::io("remove", &cache)(error))
+            }
+            _ => Ok(()),
+        }
     }
 }
 
@@ -272,7 +323,7 @@ fn copy(from: &Path, to: &Path) {
 /// Does something else than erasing. Whatever it is, it finishes what was begun.
 fn run_something(number: usize, what: What, engine: &Engine) -> &'static str {
     let (me, job) = (Guard::local(), Job::default());
-    match number % 6 {
+    match number % 7 {
         0 => {
             engine.sync(&me, ToSync::All, &job).unwrap();
             "sync"
@@ -299,6 +350,10 @@ fn run_something(number: usize, what: What, engine: &Engine) -> &'static str {
         4 => {
             engine.rebuild(&me, false, &job).unwrap();
             "rebuild"
+        }
+        5 => {
+            engine.embed(&me, None, &job).unwrap();
+            "embed"
         }
         _ => {
             let reference: Reference = "pages/other.md".parse().unwrap();
@@ -538,44 +593,4 @@ fn only_the_whole_index_can_be_rebuilt_or_lose_a_source() {
     assert_eq!(engine.search(&me, &ask("guitar")).unwrap().total, 1);
     let within = Guard::local().within(["pages"]);
     engine.forget_source(&within, "pages", &job).unwrap();
-}
-
-#[test]
-fn what_is_erased_while_it_is_embedded_leaves_no_vector() {
-    let folder = quick_folder();
-    let home = Home::new(folder.path(), What::Page);
-    let (me, job) = (Guard::local(), Job::default());
-    let other = home.engine();
-    other.sync(&me, ToSync::All, &job).unwrap();
-    let model = Scripted::before_calls(8, 1, move |number, _| {
-        if number == 0 {
-            // Another process erases it while the model works.
-            assert_eq!(What::Page.purge(&other, &Job::default()).unwrap(), 1);
-        }
-        Ok(())
-    });
-    let engine = home.engine_with(model.clone());
-    engine.embed(&me, None, &job).unwrap();
-    assert!(model.chunks().concat().contains("quasarblau"));
-    assert_eq!(home.vectors(), (1, 0));
-    home.assert_gone(What::Page, &engine, "while it was embedded");
-}
-
-#[test]
-fn a_statement_that_is_erased_while_it_is_embedded_leaves_no_vector() {
-    let folder = quick_folder();
-    let home = Home::new(folder.path(), What::Record);
-    let other = home.fill(What::Record);
-    let model = Scripted::before_calls(8, 1, move |number, _| {
-        if number == 0 {
-            assert_eq!(What::Record.purge(&other, &Job::default()).unwrap(), 1);
-        }
-        Ok(())
-    });
-    let engine = home.engine_with(model.clone());
-    let (me, all) = (Guard::local(), Filter::default());
-    let said = Sessions::new(&engine).statements(&me, Statements::Lessons, &all, &Job::default());
-    assert_eq!(said.unwrap().len(), 1);
-    assert!(model.chunks().concat().contains("quasarblau"));
-    home.assert_gone(What::Record, &engine, "while a statement was embedded");
 }

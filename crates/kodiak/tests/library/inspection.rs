@@ -151,3 +151,86 @@ fn a_period_counts_also_if_its_month_is_misspelt() {
         }
     }
 }
+
+/// Returns notes with these names and texts, embedded.
+fn embedded(files: &[(&str, &str)]) -> Collection {
+    let notes = Collection::new(files);
+    notes.sync_and_embed(&*tiny());
+    notes
+}
+
+/// The index has only the letters of such names, and titles weigh more than bodies.
+#[test]
+fn a_name_with_its_sign_outranks_titles_with_its_letters() {
+    let notes = embedded(&[
+        ("c.md", "# C\n\nPointers in C, arrays in C."),
+        ("sharp.md", "# C sharp\n\nGenerics in C# and queries."),
+        (
+            "templates.md",
+            "# Templates\n\nTemplates in C++ are slow to compile.",
+        ),
+        ("net.md", "# Net\n\nA fishing net, a net of a fisher."),
+        ("platform.md", "# Platform\n\nUpgrade to .NET 9."),
+    ]);
+    for mode in [Mode::Auto, Mode::Lexical, Mode::Hybrid] {
+        for (query, expected) in [
+            ("C++", "templates.md"),
+            ("c#", "sharp.md"),
+            ("C", "c.md"),
+            (".NET", "platform.md"),
+            ("net", "net.md"),
+            ("upgrade .net", "platform.md"),
+        ] {
+            assert_eq!(found(&notes, query, mode)[0], expected, "{query} {mode:?}");
+        }
+    }
+}
+
+#[test]
+fn the_numbers_of_a_date_or_an_address_count_in_their_order() {
+    let notes = embedded(&[
+        ("frost.md", "# 2025-11-03\n\nFirst frost."),
+        (
+            "talks.md",
+            "# Talks\n\n2025-03-11: the failure modes got praise.",
+        ),
+        ("router.md", "# 12.0.0.10\n\nThe router."),
+        (
+            "printer.md",
+            "# Printer\n\nAnswers at 10.0.0.12, in the hall.",
+        ),
+    ]);
+    for mode in [Mode::Auto, Mode::Lexical, Mode::Hybrid] {
+        for (query, expected) in [
+            ("2025-03-11", "talks.md"),
+            ("2025-11-03", "frost.md"),
+            ("10.0.0.12", "printer.md"),
+            ("12.0.0.10", "router.md"),
+        ] {
+            assert_eq!(found(&notes, query, mode)[0], expected, "{query} {mode:?}");
+        }
+    }
+}
+
+#[test]
+fn a_date_in_words_finds_the_note_of_the_day_before_that_of_the_month() {
+    let mut files = vec![("2020-12-03.md".to_owned(), "Dentist.".to_owned())];
+    for month in ["october", "november", "december"] {
+        let text = format!("# {month} 2020 look back\n\nWhat 2020 was like, 3 times better.");
+        files.push((format!("{month}.md"), text));
+    }
+    let files: Vec<(&str, &str)> = files
+        .iter()
+        .map(|(name, text)| (name.as_str(), text.as_str()))
+        .collect();
+    let notes = embedded(&files);
+    for mode in [Mode::Auto, Mode::Lexical, Mode::Hybrid] {
+        for (query, expected) in [
+            ("3 December 2020", "2020-12-03.md"),
+            ("December 3rd, 2020", "2020-12-03.md"),
+            ("december 2020", "december.md"),
+        ] {
+            assert_eq!(found(&notes, query, mode)[0], expected, "{query} {mode:?}");
+        }
+    }
+}

@@ -44,6 +44,26 @@ fn a_note_is_found_by_the_texts_of_links_to_it() {
 }
 
 #[test]
+fn links_by_an_alias_and_embedded_notes_count() {
+    let notes = Collection::new(&[
+        (
+            "gtd.md",
+            "---\naliases: [The method]\n---\n# GTD\n\nLists and contexts.\n",
+        ),
+        (
+            "log.md",
+            "# Log\n\nSee [[the method|my way of planning]].\n",
+        ),
+        ("week.md", "# Week\n\n![[gtd|weekly ritual]]\n"),
+    ]);
+    notes.sync();
+    for query in ["my way of planning", "weekly ritual"] {
+        let found = notes.found(query);
+        assert!(found.contains(&"gtd.md".to_owned()), "{query}: {found:?}");
+    }
+}
+
+#[test]
 fn a_hit_by_links_is_relevant_shows_its_own_text_and_explains_itself() {
     let notes = notes();
     notes.sync();

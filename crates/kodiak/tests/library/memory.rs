@@ -559,5 +559,5 @@ fn pages_of_memories_have_no_secrets_either_and_status_counts_them() {
         .iter()
         .map(|one| one.secrets_left_out)
         .collect();
-    assert_eq!(counts, [3, 0]);
+    assert_eq!(counts, [4, 0]);
 }

@@ -269,10 +269,10 @@ fn writing_needs_the_capability_the_scope_and_a_writable_source() {
         .rename_tag(&outside, "tag", "new", &job)
         .unwrap();
     assert_eq!(renamed.files, 0);
-    let nobody = Guard::holding([]);
+    let powerless = Guard::holding([]);
     assert!(
         Notes::new(&engine)
-            .tags(&nobody, &Filter::default())
+            .tags(&powerless, &Filter::default())
             .is_err()
     );
     assert_eq!(place.text("a.md"), "#tag\n");

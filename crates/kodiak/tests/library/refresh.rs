@@ -18,6 +18,7 @@ use kodiak_notes::MarkdownFolder;
 
 use crate::collection::{Collection, ask};
 use crate::memory_store::MemoryStore;
+use crate::servers::servers;
 
 fn me() -> Guard {
     Guard::local()
@@ -409,13 +410,16 @@ impl Source for Shelf {
 
 #[test]
 fn any_source_over_any_store_can_be_refreshed() {
-    let shelf = Shelf::default();
-    shelf.put("a", "bread");
     let place = tempfile::tempdir().unwrap();
     let path = place.path().join("index.db");
     let sqlite = kodiak::store::SqliteIndex::new(path);
-    let stores: [Arc<dyn Store>; 2] = [Arc::new(MemoryStore::default()), Arc::new(sqlite)];
+    let mut stores: Vec<Arc<dyn Store>> = vec![Arc::new(MemoryStore::default()), Arc::new(sqlite)];
+    for server in servers() {
+        stores.push(Arc::new(server));
+    }
     for store in stores {
+        let shelf = Shelf::default();
+        shelf.put("a", "bread");
         let engine = Engine::builder_over(store)
             .source(shelf.clone())
             .refresh(Duration::from_mins(1))

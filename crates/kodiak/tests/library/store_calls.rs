@@ -22,11 +22,11 @@ use kodiak::source::Source;
 use kodiak::store::prelude::*;
 use kodiak::store::vectors::Bitmap;
 use kodiak::store::{
-    Answers, Contents, Coverage, Documents, EmbeddingProgress, EmbeddingStatus, Entries, EntryRow,
-    EntryState, Expression, Filter, Finding, Fingerprint, KnownDocument, KnownEntry, Lexical,
-    LinkMatch, Links, Maintenance, Matches, Meant, Name, Names, Phrase, Questions, Ranking, Reader,
-    Revision, Row, Scope, ScopedReader, Selection, Serving, SourceStatus, Sources, State, Stretch,
-    Terms, VectorIndex, Vectors, Visit, VisitOrder, Vocabulary, Wanted,
+    Answers, Behind, Contents, Coverage, Documents, EmbeddingProgress, EmbeddingStatus, Entries,
+    EntryRow, EntryState, Expression, Filter, Finding, Fingerprint, KnownDocument, KnownEntry,
+    Lexical, LinkMatch, Links, Maintenance, Matches, Meant, Name, Names, Phrase, Questions,
+    Ranking, Reader, Revision, Row, Scope, ScopedReader, Selection, Serving, SourceStatus, Sources,
+    State, Stretch, Terms, VectorIndex, Vectors, Visit, VisitOrder, Vocabulary, Wanted, Writer,
 };
 use kodiak::text::Stemming;
 use kodiak::{Document, Result, Thread, Version};
@@ -35,7 +35,7 @@ use crate::collection::{Collection, EVERY_MODE, ask_in, topics};
 use crate::embedders::Scripted;
 
 /// The number of calls that a search makes at most.
-const MOST: usize = 8;
+pub(crate) const MOST: usize = 8;
 
 /// The number of calls of each method.
 type Calls = Arc<Mutex<BTreeMap<&'static str, usize>>>;
@@ -72,6 +72,11 @@ impl State for Counting<'_> {
 
     fn stemming(&self) -> Stemming {
         self.inner.stemming()
+    }
+
+    // Known since the snapshot was read.
+    fn behind(&self) -> Option<Behind> {
+        self.inner.behind()
     }
 
     // These return nothing that a search waits for: a store sends the one with the first
@@ -218,7 +223,7 @@ impl Entries for Counting<'_> {
 
 /// A collection with topics, copies, a thread, superseded notes, a note whose file is
 /// gone and notes of two projects.
-fn collection(model: &dyn Embedder) -> Collection {
+pub(crate) fn collection(model: &dyn Embedder) -> Collection {
     let notes = topics();
     for number in 0..40 {
         let text = format!("# Menu {number}\n\nNoodles with garlic for dinner {number}.\n");
@@ -235,7 +240,14 @@ fn collection(model: &dyn Embedder) -> Collection {
         "---\nsupersedes: organs.md\n---\n# Pipes\n\nNew pipes.\n",
     );
     notes.sync();
-    let mut writer = notes.writer();
+    talk(&mut notes.writer());
+    notes.embed(model, None);
+    notes.remove("menus/7.md");
+    notes
+}
+
+/// Stores a conversation, some of it about a project.
+pub(crate) fn talk(writer: &mut dyn Writer) {
     writer.begin().unwrap();
     for number in 0..20 {
         let document = Document {
@@ -250,17 +262,16 @@ fn collection(model: &dyn Embedder) -> Collection {
             project: (number % 2 == 0).then(|| "atlas".to_owned()),
             ..Document::default()
         };
-        writer.put(&AnalyzedDocument::new(document)).unwrap();
+        let (source, key) = (&document.source, &document.key);
+        let entry = writer.put_entry(source, key, Version::UNKNOWN, 0, None);
+        let analyzed = AnalyzedDocument::new(document.clone());
+        writer.put_from(entry.unwrap(), &analyzed).unwrap();
     }
     writer.commit().unwrap();
-    drop(writer);
-    notes.embed(model, None);
-    notes.remove("menus/7.md");
-    notes
 }
 
 /// The queries: every operator, misspelt and unfinished words, and plain ones.
-const QUERIES: [&str; 30] = [
+pub(crate) const QUERIES: [&str; 30] = [
     "noodles",
     "cook noodles dinner with garlic broth",
     "nodles",
@@ -293,7 +304,7 @@ const QUERIES: [&str; 30] = [
     "面条",
 ];
 
-fn requests(query: &str) -> Vec<(String, Request)> {
+pub(crate) fn requests(query: &str) -> Vec<(String, Request)> {
     let base = Request::new(query);
     let notes = Filter {
         sources: vec!["notes".to_owned()],

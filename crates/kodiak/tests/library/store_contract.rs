@@ -7,6 +7,7 @@
 //! random corpora, `story` runs an engine over each.
 
 mod asking;
+mod counting;
 mod embedding;
 mod finding;
 mod linking;
@@ -25,22 +26,37 @@ use kodiak::{Document, Error, Thread, Version};
 use serde_json::json;
 
 use crate::memory_store::MemoryStore;
+use crate::servers::servers;
 
 /// Runs a test on an index of each kind that was never written.
 fn on_each(test: impl Fn(&dyn Store)) {
     let folder = tempfile::tempdir().unwrap();
     test(&SqliteIndex::new(folder.path().join("index.db")));
     test(&MemoryStore::default());
+    for server in servers() {
+        test(&server);
+    }
 }
 
-/// Makes the same changes in a transaction of each store, and hands both on.
-fn on_both(change: impl Fn(&mut dyn Writer), test: impl FnOnce(&dyn Store, &dyn Store)) {
+/// Makes the same changes in a transaction of each store, and hands SQLite's on with each
+/// other.
+fn on_both(change: impl Fn(&mut dyn Writer), test: impl Fn(&dyn Store, &dyn Store)) {
     let folder = tempfile::tempdir().unwrap();
     let sqlite = SqliteIndex::new(folder.path().join("index.db"));
-    let memory = MemoryStore::default();
     write(&sqlite, &change);
-    write(&memory, &change);
-    test(&sqlite, &memory);
+    for other in others() {
+        write(&*other, &change);
+        test(&sqlite, &*other);
+    }
+}
+
+/// Returns a store of each kind but SQLite that was never written.
+fn others() -> Vec<Box<dyn Store>> {
+    let mut others: Vec<Box<dyn Store>> = vec![Box::new(MemoryStore::default())];
+    for server in servers() {
+        others.push(Box::new(server));
+    }
+    others
 }
 
 /// Makes changes in a transaction.

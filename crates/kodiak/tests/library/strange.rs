@@ -15,6 +15,7 @@ use std::time::Duration;
 use kodiak::access::Guard;
 use kodiak::engine::{Engine, Job, ToSync};
 use kodiak::source::{Draft, Source};
+use kodiak::tombstones::Tombstones;
 use kodiak::{Error, Result};
 use kodiak_bear::{BearDatabase, BearOptions};
 use kodiak_memory::{Memories, Memory};
@@ -211,29 +212,108 @@ fn the_list_of_new_memories_may_be_anything() {
 
 #[test]
 fn what_is_recorded_beside_the_index_may_be_anything() {
-    for record in [".erasing", ".clock", ".tag-rename"] {
+    for record in [
+        ".erasing",
+        ".clock",
+        ".tag-rename",
+        ".opened",
+        ".turns",
+        ".lock",
+    ] {
         for (kind, make) in STRANGE {
             let about = format!("{record} as {kind}");
             let notes = Collection::new(&[("a.md", "limit")]);
             notes.sync();
-            let beside = format!("index.db{record}");
-            make(&notes.index_path().with_file_name(beside));
+            let beside = notes.index_path();
+            let beside = beside.with_file_name(format!("index.db{record}"));
+            remove(&beside);
+            make(&beside);
             ends(&about.clone(), move || {
                 let job = Job::default();
                 let source = writable(&notes.root());
                 let engine = Engine::builder(notes.index_path()).source(source);
-                let engine = engine.open().unwrap();
+                let engine = engine.checking_in_turn(2).open().unwrap();
                 // Whether they fail or not, they end.
                 let _ = engine.view(&me()).clock();
                 let _ = engine.examine(&me());
+                let history = engine.history().unwrap();
+                let _ = history.record("notes", "a.md", 7);
                 let _ = engine.eraser(&me()).finish(&job);
                 let page = [("notes".to_owned(), "b.md".to_owned())];
                 let _ = engine.eraser(&me()).erase_documents(&page, &job);
-                engine.sync(&me(), ToSync::All, &job).unwrap();
-                let answer = engine.search(&me(), &ask("limit")).unwrap();
-                assert_eq!(answer.hits.len(), 1, "{about}");
+                // Without the lock, nothing is written.
+                let synced = engine.sync(&me(), ToSync::All, &job);
+                assert!(synced.is_ok() || record == ".lock", "{about}: {synced:?}");
+                for _ in 0..2 {
+                    let answer = engine.search(&me(), &ask("limit")).unwrap();
+                    assert_eq!(answer.hits.len(), 1, "{about}");
+                }
             });
         }
+    }
+}
+
+#[test]
+fn the_list_of_what_was_forgotten_may_be_anything() {
+    for (kind, make) in STRANGE {
+        let notes = Collection::new(&[("a.md", "limit"), ("b.md", "limit")]);
+        notes.sync();
+        let list = notes.index_path().with_file_name("forgotten");
+        make(&list);
+        ends(kind, move || {
+            let job = Job::default();
+            let engine = Engine::builder(notes.index_path())
+                .source(writable(&notes.root()))
+                .tombstones(Tombstones::at(&list))
+                .open()
+                .unwrap();
+            let page = [("notes".to_owned(), "b.md".to_owned())];
+            let refused = engine.eraser(&me()).erase_documents(&page, &job);
+            assert!(
+                matches!(refused, Err(Error::NotErased { .. })),
+                "{kind}: {refused:?}"
+            );
+            assert!(engine.eraser(&me()).unfinished().unwrap().is_some());
+            // Once it is a file again, the erasing is finished.
+            remove(&list);
+            engine.eraser(&me()).finish(&job).unwrap();
+            assert!(!notes.root().join("b.md").exists(), "{kind}");
+            assert!(engine.eraser(&me()).was_erased("notes", "b.md").unwrap());
+        });
+    }
+}
+
+/// A file of Kodiak's own that is a link is not written to, whatever it leads to.
+#[test]
+fn a_link_in_the_place_of_an_own_file_leads_nowhere() {
+    for own in ["index.db.turns", "index.db.lock", "forgotten"] {
+        let notes = Collection::new(&[("a.md", "limit"), ("b.md", "limit"), ("c.md", "limit")]);
+        notes.sync();
+        let (link, target) = (
+            notes.index_path().with_file_name(own),
+            notes.index_path().with_file_name("precious"),
+        );
+        let _ = fs::remove_file(&link);
+        fs::write(&target, "words of another program\n").unwrap();
+        symlink(&target, &link).unwrap();
+        let job = Job::default();
+        let engine = Engine::builder(notes.index_path())
+            .source(writable(&notes.root()))
+            .tombstones(Tombstones::at(
+                notes.index_path().with_file_name("forgotten"),
+            ))
+            .checking_in_turn(2)
+            .refresh(Duration::from_mins(1))
+            .open()
+            .unwrap();
+        let _ = engine.sync(&me(), ToSync::All, &job);
+        for _ in 0..3 {
+            assert_eq!(engine.search(&me(), &ask("limit")).unwrap().hits.len(), 3);
+        }
+        let page = [("notes".to_owned(), "b.md".to_owned())];
+        let _ = engine.eraser(&me()).erase_documents(&page, &job);
+        let text = fs::read_to_string(&target).unwrap();
+        assert_eq!(text, "words of another program\n", "{own}");
     }
 }
 

@@ -82,6 +82,12 @@ pub(super) fn excerpt_of(
 pub(super) fn opening(document: &StoredDocument, part: Range<usize>) -> Snippet {
     let body = document.body.as_str();
     let Range { start, end } = part;
+    if body[start..end].trim().is_empty() {
+        return Snippet {
+            line: 1 + newlines(&body[..start]),
+            ..Snippet::default()
+        };
+    }
     let near = floor(body, end.min(start.saturating_add(AFTER)));
     let prose = plain::render(document.markup, body, start..near, &document.title);
     let is_alone = |at: usize| prose.alone.iter().any(|alone| alone.contains(&at));
@@ -92,15 +98,6 @@ pub(super) fn opening(document: &StoredDocument, part: Range<usize>) -> Snippet 
     let begins = begins.and_then(|&begins| prose.origin(begins));
     let from = begins.unwrap_or(start);
     excerpt(document, &[], &(from..from))
-}
-
-/// Returns the excerpt of a text without markup, such as a list of tags.
-pub(super) fn excerpt_of_line(text: &str, matches: &[Match]) -> Snippet {
-    let first = matches.first().map_or(0, |found| found.range.start);
-    let last = matches.last().map_or(first, |found| found.range.end);
-    let prose = plain::render(crate::document::Markup::Plain, text, 0..text.len(), "");
-    let anchor = anchor(&prose, &(first..last));
-    Cut::around(&prose, anchor, true).snippet(&prose, &disjoint(matches))
 }
 
 /// Returns where to start rendering: with the paragraph of the match, or as far
@@ -149,7 +146,7 @@ fn anchor(prose: &Prose, span: &Range<usize>) -> Range<usize> {
 /// Merges overlapping matches.
 fn disjoint(matches: &[Match]) -> Vec<Range<usize>> {
     let mut ranges: Vec<Range<usize>> = Vec::with_capacity(matches.len());
-    for found in matches {
+    for found in matches.iter().filter(|found| found.marked) {
         match ranges.last_mut() {
             Some(last) if found.range.start < last.end => last.end = last.end.max(found.range.end),
             _ => ranges.push(found.range.clone()),

@@ -58,8 +58,13 @@ impl State {
                     !pattern.is_empty()
                         && (0..terms.len()).any(|at| stands(terms, at, &pattern, phrase.prefix))
                 });
-                let rows = links.filter_map(|(target, _)| self.meant(target, indexed, &scope));
-                let mut rows: Vec<Row> = rows.filter(|&other| other != row).collect();
+                let rows = links.filter_map(|(target, _)| {
+                    match self.resolved_or_alias(target, indexed, &scope) {
+                        Meant::Document(other) if other != row => Some(other),
+                        _ => None,
+                    }
+                });
+                let mut rows: Vec<Row> = rows.collect();
                 rows.sort_unstable();
                 rows.dedup();
                 for other in rows {
@@ -121,14 +126,6 @@ impl State {
             (None, _) => Meant::Nothing,
             (Some(row), None) => Meant::Document(row),
             (Some(_), Some(_)) => Meant::Several,
-        }
-    }
-
-    /// Returns the document that a link of another one means.
-    fn meant(&self, target: &LinkTarget, from: &Indexed, scope: &Filter) -> Option<Row> {
-        match self.resolved(target, from, scope) {
-            Meant::Document(row) => Some(row),
-            Meant::Nothing | Meant::Several => None,
         }
     }
 

@@ -243,6 +243,11 @@ impl Indexed {
                 .project
                 .as_ref()
                 .is_some_and(|project| filter.not_projects.contains(project))
+            && (filter.not_kinds.is_empty() || !among(&filter.not_kinds, Some(&document.kind)))
+            && !filter.not_paths.iter().any(|(source, path)| {
+                let within = source.as_ref().is_none_or(|it| *it == document.source);
+                within && document.key.starts_with(path.as_str())
+            })
             && (filter.paths.is_empty() || filter.paths.iter().any(path))
             && filter
                 .fields

@@ -1,5 +1,7 @@
 //! Words, expressions and filters.
 
+use std::collections::BTreeSet;
+
 use kodiak::access::Guard;
 use kodiak::rank::{Bm25, Corpus};
 use kodiak::store::{Column, Expression, Filter, Matches, Phrase, Reader, Writer};
@@ -241,6 +243,24 @@ fn filters_admit_what_they_say() {
             vec![bear, database],
         ),
         (with(&|it| it.paths = list(&["imals/"])), vec![]),
+        (
+            with(&|it| it.not_kinds = list(&["FACT", "message"])),
+            vec![honey, "river.md", database],
+        ),
+        (
+            with(&|it| it.not_paths = vec![(None, "animals/".to_owned())]),
+            vec!["chat", honey, "river.md", database],
+        ),
+        (
+            with(&|it| {
+                it.not_paths = vec![
+                    (Some("chats".to_owned()), String::new()),
+                    (Some("chats".to_owned()), "animals/".to_owned()),
+                    (Some("notes".to_owned()), "tech/".to_owned()),
+                ];
+            }),
+            vec![bear, honey, "river.md"],
+        ),
         (field("STATUS", "done"), vec![bear]),
         (field("stars", "5"), vec![bear]),
         (field("meta.lang", "de"), vec![honey]),
@@ -261,6 +281,13 @@ fn filters_admit_what_they_say() {
             let mut all = found(&*reader, &newest);
             all.sort();
             assert_eq!(all, *expected, "{filter:?}");
+            let latest = reader.latest(filter, 99).unwrap();
+            let rows = newest.best.iter().map(|found| found.row);
+            assert_eq!(
+                latest.iter().copied().collect::<BTreeSet<_>>(),
+                rows.collect(),
+                "{filter:?}"
+            );
             // Every way of asking goes by the filter.
             let any = Expression::Any(["bear", "river", "words"].map(|it| phrase(it, 1.0)).into());
             assert_eq!(matching(&*reader, &any, filter), *expected, "{filter:?}");
@@ -284,6 +311,17 @@ fn the_newest_come_first() {
         // Of those that changed at the same moment the first comes first.
         let expected = ["animals/bear.md", "honey.md", "tech/database.md"];
         assert_eq!(order[..3], expected);
+        let latest = |limit| {
+            let rows = reader.latest(&all, limit).unwrap();
+            reader.documents(&rows).unwrap()
+        };
+        let moments: Vec<_> = latest(99).iter().map(|it| it.updated_at).collect();
+        assert!(
+            moments.is_sorted_by(|one, other| one >= other),
+            "{moments:?}"
+        );
+        assert_eq!(latest(2)[..], latest(99)[..2]);
+        assert_eq!(latest(0), []);
         let unwanted = phrase("honey", 0.0);
         let newest = reader.newest(&all, Some(&unwanted), 1).unwrap();
         assert_eq!((newest.total, newest.best.len()), (2, 1));

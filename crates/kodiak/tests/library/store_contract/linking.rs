@@ -11,8 +11,7 @@ use proptest::prelude::*;
 
 use super::finding::assert_alike;
 use super::random::word;
-use super::{key_of, note, on_each, put, write};
-use crate::memory_store::MemoryStore;
+use super::{key_of, note, on_each, others, put, write};
 
 fn part(text: &str) -> Phrase {
     Phrase {
@@ -179,6 +178,42 @@ fn of_two_documents_with_one_name_the_nearer_is_meant() {
 }
 
 #[test]
+fn links_by_an_alias_lead_to_its_document() {
+    let called = |key: &str, alias: &str, source: &str| {
+        let mut document = note(key, "", "x");
+        document.source = source.to_owned();
+        document.fields = serde_json::json!({ "aliases": [alias] })
+            .as_object()
+            .unwrap()
+            .clone();
+        document
+    };
+    on_each(|store| {
+        write(store, |writer| {
+            put(writer, called("gtd.md", " The Method ", "notes"));
+            put(writer, called("one.md", "Überblick", "notes"));
+            put(writer, called("two.md", "überblick", "notes"));
+            put(writer, called("away.md", "Elsewhere", "other"));
+            for (key, body) in [
+                ("a.md", "[[the method|planning]]"),
+                ("b.md", "[planning](the method)"),
+                ("c.md", "[[überblick|whose]] [[elsewhere|foreign]]"),
+            ] {
+                put(writer, note(key, "", body));
+            }
+        });
+        assert_eq!(linked(store, "planning"), pairs(&[("gtd.md", 1)]));
+        assert_eq!(linked(store, "whose"), []);
+        assert_eq!(linked(store, "foreign"), []);
+        // A document that is called so by its title is meant before another's alias.
+        write(store, |writer| {
+            put(writer, note("method.md", "The method", "y"))
+        });
+        assert_eq!(linked(store, "planning"), pairs(&[("method.md", 1)]));
+    });
+}
+
+#[test]
 fn only_links_of_documents_in_scope_count() {
     on_each(|store| {
         write(store, |writer| {
@@ -316,29 +351,33 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
     #[test]
-    fn both_stores_rank_by_links_alike(
+    fn all_stores_rank_by_links_alike(
         bodies in prop::collection::vec(body(), 1..7),
         queries in prop::collection::vec(prop::collection::vec(phrase(), 1..4), 8),
     ) {
         let folder = tempfile::tempdir().unwrap();
         let sqlite = SqliteIndex::new(folder.path().join("index.db"));
-        let memory = MemoryStore::default();
-        for store in [&sqlite as &dyn Store, &memory] {
+        let others = others();
+        let stores = others.iter().map(|store| &**store);
+        for store in stores.chain([&sqlite as &dyn Store]) {
             write(store, |writer| {
                 for (number, body) in bodies.iter().enumerate() {
                     put(writer, note(&format!("{number}.md"), "bear", body));
                 }
             });
         }
-        let (sqlite, memory) = (sqlite.reader().unwrap(), memory.reader().unwrap());
-        let corpus = memory.corpus().unwrap();
+        let sqlite = sqlite.reader().unwrap();
+        let others: Vec<_> = others.iter().map(|store| store.reader().unwrap()).collect();
+        let corpus = sqlite.corpus().unwrap();
         for phrases in queries {
             // Forms of a phrase that differ in weight alone cannot be told apart.
             let mut phrases = phrases;
             phrases.sort_by_key(|one| (one.text.clone(), one.prefix));
             phrases.dedup_by(|one, other| one.text == other.text && one.prefix == other.prefix);
             let any = Expression::Any(phrases.into_iter().map(Expression::Phrase).collect());
-            assert_alike(&*sqlite, &*memory, &any, corpus);
+            for other in &others {
+                assert_alike(&*sqlite, &**other, &any, corpus);
+            }
         }
     }
 }

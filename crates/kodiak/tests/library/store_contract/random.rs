@@ -5,8 +5,7 @@ use kodiak::store::{Column, Expression, Phrase, Reader, SqliteIndex, Store};
 use proptest::prelude::*;
 
 use super::finding::assert_alike;
-use super::{note, put, write};
-use crate::memory_store::MemoryStore;
+use super::{note, others, put, write};
 
 /// Words that meet each other often: inflected ones, prefixes of others, and
 /// scripts without spaces.
@@ -93,11 +92,13 @@ proptest! {
     ) {
         let folder = tempfile::tempdir().unwrap();
         let sqlite = fill(&SqliteIndex::new(folder.path().join("index.db")), &documents);
-        let memory = fill(&MemoryStore::default(), &documents);
-        let corpus = memory.corpus().unwrap();
-        prop_assert_eq!(sqlite.corpus().unwrap(), corpus);
-        for expression in &expressions {
-            assert_alike(&*sqlite, &*memory, expression, corpus);
+        for other in others() {
+            let other = fill(&*other, &documents);
+            let corpus = other.corpus().unwrap();
+            prop_assert_eq!(sqlite.corpus().unwrap(), corpus);
+            for expression in &expressions {
+                assert_alike(&*sqlite, &*other, expression, corpus);
+            }
         }
     }
 
@@ -112,21 +113,23 @@ proptest! {
             .collect();
         let folder = tempfile::tempdir().unwrap();
         let sqlite = fill(&SqliteIndex::new(folder.path().join("index.db")), &documents);
-        let memory = fill(&MemoryStore::default(), &documents);
-        prop_assert_eq!(sqlite.vocabulary_size().unwrap(), memory.vocabulary_size().unwrap());
-        for word in &words {
-            let known = |reader: &dyn Reader| {
-                let near = [1, 2].map(|distance| {
-                    let near = reader.similar_words(word, distance).unwrap().into_iter();
-                    let mut near: Vec<_> =
-                        near.map(|it| (it.word, it.distance, it.documents)).collect();
-                    near.sort();
-                    near
-                });
-                let beginning = reader.words_beginning(&word[..1], 5).unwrap();
-                (near, beginning, reader.word_frequency(word).unwrap())
-            };
-            prop_assert_eq!(known(&*sqlite), known(&*memory));
+        for other in others() {
+            let other = fill(&*other, &documents);
+            prop_assert_eq!(sqlite.vocabulary_size().unwrap(), other.vocabulary_size().unwrap());
+            for word in &words {
+                let known = |reader: &dyn Reader| {
+                    let near = [1, 2].map(|distance| {
+                        let near = reader.similar_words(word, distance).unwrap().into_iter();
+                        let mut near: Vec<_> =
+                            near.map(|it| (it.word, it.distance, it.documents)).collect();
+                        near.sort();
+                        near
+                    });
+                    let beginning = reader.words_beginning(&word[..1], 5).unwrap();
+                    (near, beginning, reader.word_frequency(word).unwrap())
+                };
+                prop_assert_eq!(known(&*sqlite), known(&*other));
+            }
         }
     }
 }

@@ -1,0 +1,30 @@
+//! Looking for changes without a search.
+//!
+//! A search looks for changes beside its work, within milliseconds. A page that is open
+//! shows notes without searching, and must hear of their changes as well. This look has
+//! more time, and holds up neither searches nor writers.
+
+use std::time::{Duration, Instant};
+
+use super::View;
+use super::turns::Extent;
+use crate::access::Capability;
+use crate::error::Result;
+use crate::store::Filter;
+
+impl View<'_, '_> {
+    /// Looks for changes in all sources that exist for the caller, for this long at most,
+    /// and indexes them as a search does. Returns whether there was anything, of which a
+    /// sync may have to do the rest: what was too much, and embedding. An engine that was
+    /// told never to look for changes does not.
+    pub fn look_for_changes(&self, time: Duration) -> Result<bool> {
+        self.guard.require(Capability::Search)?;
+        if self.engine.shared.refresh.is_zero() {
+            return Ok(false);
+        }
+        let filter = self.guard.narrow(&Filter::default());
+        let deadline = Instant::now() + time;
+        let looked = self.engine.look(&filter, None, Extent::All, deadline);
+        Ok(looked.changed)
+    }
+}
