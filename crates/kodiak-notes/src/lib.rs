@@ -25,30 +25,40 @@
 //! ```
 //!
 //! * `markdown` finds, reads and writes the files of a folder;
+//! * `files` says what any place for files of notes offers, and makes a source of pages of it;
+//! * `compose` makes the text of a file of a draft;
 //! * `note` makes a document of a text, with `frontmatter` and `decode`;
 //! * `retag` and `retitle` change a text in place;
+//! * `signing` records who wrote a note;
 //! * `links` finds what a note links to and what links to it;
+//! * `pictures` finds and reads the pictures that a note shows;
 //! * `pages` and `tags` have the methods of [`Notes`], `naming` what names callers get.
 
+mod compose;
 mod decode;
+pub mod files;
 pub mod frontmatter;
 mod links;
 pub mod markdown;
 pub mod naming;
 pub mod note;
 mod pages;
+mod pictures;
 mod renaming;
 mod retag;
 mod retitle;
+pub mod signing;
 mod speaker;
 mod tags;
 
+pub use files::{NoteFiles, NoteSource};
 pub use links::{BrokenLink, LeftOut, LinkedNote, Links, Mention, NoteLinks};
 pub use markdown::{FolderOptions, MarkdownFolder, path_in};
 pub use note::document_from_text;
 pub use pages::{PAGES_SOURCE, PageText, Saved};
+pub use pictures::{MOST_BYTES, Picture, Pictures};
 pub use speaker::speaker;
-pub use tags::{Left, TagCount, TagRenaming};
+pub use tags::{Left, Retagged, TagCount, TagRenaming};
 
 use kodiak::Engine;
 

@@ -27,6 +27,9 @@ const MAX_NAMES: usize = 8;
 /// The number of notes that are looked at for each name.
 const MAX_MENTIONS: usize = 200;
 
+/// The number of documents that are held at once where only their ids are wanted.
+const IDS_AT_ONCE: usize = 100;
+
 /// The number of letters and digits that a name has at least to be looked for.
 const SHORTEST_NAME: usize = 2;
 
@@ -160,6 +163,39 @@ impl<'a> Links<'a> {
             })?;
             links.notices = notices;
             Ok(links)
+        })
+    }
+
+    /// Returns the ids of the documents that links of a note mean, each in its place, as
+    /// far as they exist for the caller. All are looked up at once.
+    pub fn meant(
+        &self,
+        guard: &Guard,
+        note: &StoredDocument,
+        targets: &[LinkTarget],
+    ) -> Result<Vec<Option<String>>> {
+        guard.require(Capability::Search)?;
+        guard.require(Capability::Read)?;
+        if targets.is_empty() {
+            return Ok(Vec::new());
+        }
+        let scope = guard.narrow(&Filter::default());
+        self.engine.view(guard).read(|reader| {
+            let meant = reader.meant(note.row, targets, &scope)?;
+            let row_of = |meant: &Meant| match meant {
+                Meant::Document(row) => Some(*row),
+                Meant::Nothing | Meant::Several => None,
+            };
+            let mut rows: Vec<Row> = meant.iter().filter_map(row_of).collect();
+            rows.sort_unstable();
+            rows.dedup();
+            let mut ids: HashMap<Row, String> = HashMap::with_capacity(rows.len());
+            for part in rows.chunks(IDS_AT_ONCE) {
+                let documents = reader.documents(part)?.into_iter();
+                ids.extend(documents.map(|one| (one.row, one.short_id)));
+            }
+            let ids = meant.iter().map(|meant| ids.get(&row_of(meant)?).cloned());
+            Ok(ids.collect())
         })
     }
 }

@@ -8,7 +8,7 @@
 //! files of notes.
 
 mod check;
-mod compose;
+mod files;
 mod keys;
 mod locate;
 mod look;
@@ -16,6 +16,7 @@ pub mod names;
 mod rules;
 mod save;
 mod trash;
+mod waiting;
 mod walk;
 
 use std::any::Any;
@@ -41,6 +42,7 @@ use kodiak::source::{
     DEFAULT_MAX_BYTES, Entry, Known, Listing, Located, Look, Presence, Reading, Source,
     WritableSource, mounts,
 };
+pub use trash::divide_number;
 
 /// Which files of a folder to use.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,6 +5,7 @@
 
 use super::{Notes, naming};
 use crate::retitle::retitle;
+use crate::signing::{sign_change, sign_new, signed};
 use kodiak::access::{Capability, Guard};
 use kodiak::engine::Job;
 use kodiak::search::Card;
@@ -120,6 +121,7 @@ impl Notes<'_> {
         }
         let has_ids = self.engine.view(guard).source(source)?.traits().chosen_keys;
         naming::mark_draft(guard, &mut draft, has_ids)?;
+        sign_new(guard.writer(), &mut draft.fields);
         let key = writable.create(&draft)?;
         Ok(Saved {
             secrets_left_out: left_out,
@@ -181,6 +183,10 @@ impl Notes<'_> {
         if let Some(project) = guard.project() {
             draft.fields.insert("project".into(), project.into());
         }
+        if guard.writer().is_some() {
+            let old = writable.text(key)?;
+            sign_change(guard.writer(), key, &old, &mut draft.fields);
+        }
         writable.update(key, &draft, seen)?;
         Ok(Saved {
             secrets_left_out: left_out,
@@ -215,7 +221,10 @@ impl Notes<'_> {
         job: &Job<'_>,
     ) -> Result<Saved> {
         let writable = self.writable_with(guard, source, key)?;
-        let (text, left_out) = writable.text_without_secrets(text);
+        let (mut text, left_out) = writable.text_without_secrets(text);
+        if guard.writer().is_some() {
+            text = signed(guard.writer(), key, &writable.text(key)?, &text)?;
+        }
         writable.replace(key, &text, seen)?;
         Ok(Saved {
             secrets_left_out: left_out,
@@ -250,6 +259,7 @@ impl Notes<'_> {
         let new = writable.rename(key, &title, naming::mark_of(guard).as_deref())?;
         let renamed = retitle(&new, &text.text, &title)
             .map_err(bad)
+            .and_then(|changed| signed(guard.writer(), &new, &text.text, &changed))
             .and_then(|changed| writable.replace(&new, &changed, text.hash));
         let saved = self.saved(guard, source, &[&new, key], job)?;
         renamed?;

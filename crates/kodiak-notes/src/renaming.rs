@@ -18,6 +18,12 @@ pub(super) struct Renaming {
     pub(super) from: String,
     /// The tag as it becomes.
     pub(super) to: String,
+    /// The hash of what was asked for, if a secret was left out of it.
+    #[serde(default)]
+    pub(super) asked: Option<[u8; 32]>,
+    /// The name of who asked for it, if it has one.
+    #[serde(default)]
+    pub(super) by: Option<String>,
     /// The files that carry it.
     pub(super) files: Vec<Planned>,
 }
@@ -34,6 +40,16 @@ pub(super) struct Planned {
 }
 
 impl Renaming {
+    /// Returns what stands for a tag that was asked for.
+    pub(super) fn hash_of(tag: &str) -> [u8; 32] {
+        *blake3::hash(tag.as_bytes()).as_bytes()
+    }
+
+    /// Reports whether it was asked for under this name, of which something was left out.
+    pub(super) fn asked_for(&self, to: &str) -> bool {
+        self.asked == Some(Self::hash_of(to))
+    }
+
     /// Reports whether a caller may finish the work: every source exists for it.
     pub(super) fn is_within(&self, guard: &Guard) -> bool {
         self.files.iter().all(|file| guard.admits(&file.source))

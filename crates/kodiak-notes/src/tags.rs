@@ -4,13 +4,14 @@
 //! file. A process that dies leaves each file old or new, and the next call
 //! finishes the rest.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
 use super::Notes;
 use super::pages::{PageText, Saved};
 use super::renaming::{ENDING, Planned, Renaming};
 use crate::retag::{TagChange, below, retag, tidy_tag};
+use crate::signing::signed;
 use kodiak::access::{Capability, Guard};
 use kodiak::engine::{Job, Journal, ToSync};
 use kodiak::source::Source;
@@ -47,6 +48,9 @@ pub struct TagRenaming {
     pub read_only: Vec<(String, usize)>,
     /// Whether the index has all of it. Otherwise the next sync does.
     pub indexed: bool,
+    /// The number of secrets that were left out of the new tag: in memories and articles.
+    /// Other notes are written as they are.
+    pub secrets_left_out: usize,
     /// Another renaming that was interrupted, and finished before this one.
     pub earlier: Option<Box<TagRenaming>>,
 }
@@ -60,6 +64,19 @@ pub struct Left {
     pub key: String,
     /// Why it was left.
     pub reason: String,
+}
+
+/// A note whose tags were changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Retagged {
+    /// Where it is.
+    pub saved: Saved,
+    /// The tags that were added, as they are written.
+    pub added: Vec<String>,
+    /// Its former text.
+    pub before: PageText,
+    /// The hash of its text, which [`Notes::replace`] compares.
+    pub hash: [u8; 32],
 }
 
 impl Notes<'_> {
@@ -86,7 +103,9 @@ impl Notes<'_> {
         tags: &[String],
         job: &Job<'_>,
     ) -> Result<Saved> {
-        self.change_tags(guard, source, key, tags, job, |tag| TagChange::Add(tag))
+        Ok(self
+            .change_tags(guard, source, key, (tags, &[]), job)?
+            .saved)
     }
 
     /// Removes tags from a note: from its frontmatter, and the `#` before each in
@@ -99,31 +118,51 @@ impl Notes<'_> {
         tags: &[String],
         job: &Job<'_>,
     ) -> Result<Saved> {
-        self.change_tags(guard, source, key, tags, job, |tag| TagChange::Remove(tag))
+        Ok(self
+            .change_tags(guard, source, key, (&[], tags), job)?
+            .saved)
     }
 
-    fn change_tags(
+    /// Adds and removes tags of a note in one step, as [`Notes::add_tags`] and
+    /// [`Notes::remove_tags`] do. `tags` has those to add and those to remove. The former
+    /// text is returned, so that the change can be taken back.
+    pub fn change_tags(
         &self,
         guard: &Guard,
         source: &str,
         key: &str,
-        tags: &[String],
+        tags: (&[String], &[String]),
         job: &Job<'_>,
-        change: impl for<'a> Fn(&'a str) -> TagChange<'a>,
-    ) -> Result<Saved> {
+    ) -> Result<Retagged> {
         let writable = self.writable_with(guard, source, key)?;
-        let page = PageText::of(writable.text(key)?);
-        let mut text = page.text;
-        for tag in tags {
-            let tag = tidied(tag)?;
-            let changed = retag(key, &text, change(&tag));
-            text = changed.map_err(|detail| Error::BadDraft {
+        let before = PageText::of(writable.text(key)?);
+        let mut text = before.text.clone();
+        let (mut added, mut left_out) = (Vec::new(), 0);
+        for tag in tags.0 {
+            let (tag, secrets) = writable.text_without_secrets(&tidied(tag)?);
+            added.push(tag);
+            left_out += secrets;
+        }
+        let removed = tags.1.iter().map(|tag| tidied(tag));
+        let removed = removed.collect::<Result<Vec<String>>>()?;
+        let removals = removed.iter().map(|tag| TagChange::Remove(tag));
+        for change in removals.chain(added.iter().map(|tag| TagChange::Add(tag))) {
+            text = retag(key, &text, change).map_err(|detail| Error::BadDraft {
                 key: key.to_owned(),
                 detail,
             })?;
         }
-        writable.replace(key, &text, page.hash)?;
-        self.saved(guard, source, &[key], job)
+        text = signed(guard.writer(), key, &before.text, &text)?;
+        writable.replace(key, &text, before.hash)?;
+        Ok(Retagged {
+            saved: Saved {
+                secrets_left_out: left_out,
+                ..self.saved(guard, source, &[key], job)?
+            },
+            added,
+            before,
+            hash: PageText::of(text).hash,
+        })
     }
 
     /// Renames a tag, and those below it, in every note of the sources that the
@@ -149,7 +188,7 @@ impl Notes<'_> {
                     capability: Capability::Write.name(),
                 });
             }
-            let same = begun.from == from && begun.to == to;
+            let same = begun.from == from && (begun.to == to || begun.asked_for(&to));
             let finished = self.finish(guard, begun, journal, true, job)?;
             if same {
                 return Ok(finished);
@@ -165,11 +204,13 @@ impl Notes<'_> {
         if let (Some(journal), false) = (journal, planned.files.is_empty()) {
             journal.write(&planned)?;
         }
+        let left_out = renaming.secrets_left_out;
         let finished = self.finish(guard, planned, journal, false, job)?;
         renaming.left.extend(finished.left);
         Ok(TagRenaming {
             left: renaming.left,
             read_only: renaming.read_only,
+            secrets_left_out: left_out,
             earlier,
             ..finished
         })
@@ -205,10 +246,13 @@ impl Notes<'_> {
         let mut plan = Renaming {
             from: from.to_owned(),
             to: to.to_owned(),
+            asked: None,
+            by: guard.writer().map(str::to_owned),
             files: Vec::new(),
         };
         let mut planned: HashSet<PathBuf> = HashSet::new();
         let mut elsewhere: Vec<(String, PathBuf)> = Vec::new();
+        let mut written: BTreeSet<String> = BTreeSet::new();
         for rows in self.carrying(guard, from)?.chunks(DOCUMENTS_AT_ONCE) {
             for document in self
                 .engine
@@ -227,21 +271,28 @@ impl Notes<'_> {
                 if !planned.insert(writable.file(&key)) {
                     continue;
                 }
-                let change = TagChange::Rename { from, to };
+                // Each note gets what its source admits.
+                let (clean, secrets) = writable.text_without_secrets(to);
+                let change = TagChange::Rename { from, to: &clean };
                 let rewritten = writable.text(&key).and_then(|text| {
                     let new = retag(&key, &text, change).map_err(|detail| Error::BadDraft {
                         key: key.clone(),
                         detail,
                     })?;
+                    let new = signed(guard.writer(), &key, &text, &new)?;
                     Ok((PageText::of(text), PageText::of(new)))
                 });
                 match rewritten {
-                    Ok((old, new)) => plan.files.push(Planned {
-                        source,
-                        key,
-                        before: old.hash,
-                        after: new.hash,
-                    }),
+                    Ok((old, new)) => {
+                        renaming.secrets_left_out = secrets.max(renaming.secrets_left_out);
+                        written.insert(clean);
+                        plan.files.push(Planned {
+                            source,
+                            key,
+                            before: old.hash,
+                            after: new.hash,
+                        });
+                    }
                     Err(error) => renaming.left.push(Left {
                         source,
                         key,
@@ -257,6 +308,13 @@ impl Notes<'_> {
             }
         }
         renaming.read_only = read_only.into_iter().collect();
+        if !written.contains(to)
+            && let Some(clean) = written.pop_first()
+        {
+            // No note gets the secret, and the journal does not either.
+            plan.asked = Some(Renaming::hash_of(to));
+            plan.to = clean;
+        }
         Ok(plan)
     }
 
@@ -336,12 +394,14 @@ impl Notes<'_> {
                 path: file,
             });
         }
-        let (from, to) = (&*begun.from, &*begun.to);
+        let (to, _) = writable.text_without_secrets(&begun.to);
+        let (from, to) = (&*begun.from, &*to);
         let change = TagChange::Rename { from, to };
         let text = retag(&planned.key, &page.text, change).map_err(|detail| Error::BadDraft {
             key: planned.key.clone(),
             detail,
         })?;
+        let text = signed(begun.by.as_deref(), &planned.key, &page.text, &text)?;
         writable.replace(&planned.key, &text, page.hash)?;
         Ok(file)
     }

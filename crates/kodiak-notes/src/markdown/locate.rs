@@ -87,6 +87,18 @@ impl MarkdownFolder {
         candidates.iter().any(|path| self.has(path))
     }
 
+    /// Opens the folder that a path from the root leads to, without following a link, for
+    /// the name at its end. Returns `None` if the path leads out of the folder.
+    pub(crate) fn folder_at<'p>(
+        &self,
+        path: &'p str,
+    ) -> Option<std::io::Result<(Folder, &'p str)>> {
+        let (above, name) = path.rsplit_once('/').unwrap_or(("", path));
+        let mut parts = path.split('/');
+        let is_plain = parts.all(|part| !matches!(part, "" | "." | ".."));
+        is_plain.then(|| Ok((Folder::open(&self.root, &path_of_key(above))?, name)))
+    }
+
     /// Reports whether the folder has something at this path.
     fn has(&self, path: &str) -> bool {
         let mut parts: Vec<&str> = Vec::new();

@@ -4,6 +4,7 @@ use unicode_normalization::UnicodeNormalization;
 
 use super::stays_inside;
 use crate::note::divide_name;
+use kodiak_base::Result;
 
 /// The longest name made from a title, in bytes.
 const MAX_STEM_LENGTH: usize = 120;
@@ -26,7 +27,7 @@ pub(super) fn file_stem(title: &str) -> String {
 }
 
 /// Makes a file name as [`file_stem`] does, and ends it with a mark, if there is one.
-pub(super) fn marked_stem(title: &str, mark: Option<&str>) -> String {
+pub(crate) fn marked_stem(title: &str, mark: Option<&str>) -> String {
     let Some(mark) = mark else {
         return file_stem(title);
     };
@@ -75,10 +76,33 @@ fn is_invisible(c: char) -> bool {
 
 /// Returns the name of the `number`th file with this stem: `Ramen.md`,
 /// `Ramen 2.md`.
-pub(super) fn numbered(stem: &str, number: u64, extension: &str) -> String {
+fn numbered(stem: &str, number: u64, extension: &str) -> String {
     match number {
         1 => format!("{stem}.{extension}"),
         _ => format!("{stem} {number}.{extension}"),
+    }
+}
+
+/// Gives `take` one path after the other, all in a folder and made from a stem, until it
+/// takes one, and returns that. The root has an empty name.
+pub(crate) fn first_free(
+    folder: &str,
+    stem: &str,
+    extension: &str,
+    take: impl Fn(&str) -> Result<bool>,
+) -> Result<String> {
+    let mut number = 1_u64;
+    loop {
+        let name = numbered(stem, number, extension);
+        let path = if folder.is_empty() {
+            name
+        } else {
+            format!("{folder}/{name}")
+        };
+        if take(&path)? {
+            return Ok(path);
+        }
+        number += 1;
     }
 }
 

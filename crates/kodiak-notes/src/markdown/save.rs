@@ -10,12 +10,10 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::keys::{key_of, path_of_key};
-use super::{
-    MarkdownFolder, compose, divided, exact_size, names, not_there, require_folder, stays_inside,
-};
+use super::{MarkdownFolder, divided, names, not_there, require_folder, stays_inside};
 use crate::PAGES_SOURCE;
 use crate::decode::Encoding;
-use crate::note::divide_name;
+use crate::files;
 use kodiak::source::{Draft, FileCopy, Trashed, WritableSource};
 use kodiak_base::files::folder::{self, Folder};
 use kodiak_base::files::left_over::erase_left_over;
@@ -26,26 +24,7 @@ use kodiak_base::{Error, Result};
 impl WritableSource for MarkdownFolder {
     fn create(&self, draft: &Draft) -> Result<String> {
         require_folder(&self.root)?;
-        if let Some(key) = &draft.key {
-            let key = self.new_key(key)?;
-            return if self.create_at(&key, draft)? {
-                Ok(key)
-            } else {
-                Err(Error::KeyTaken { key })
-            };
-        }
-        let stem = names::marked_stem(&draft.title, draft.mark.as_deref());
-        let folder = draft.folder.as_deref().unwrap_or_default();
-        let folder = folder.trim_end_matches('/');
-        let mut number = 1_u64;
-        loop {
-            let name = names::numbered(&stem, number, "md");
-            let key = self.new_key(&within(folder, &name))?;
-            if self.create_at(&key, draft)? {
-                return Ok(key);
-            }
-            number += 1;
-        }
+        files::create(self, draft)
     }
 
     fn file(&self, key: &str) -> PathBuf {
@@ -58,9 +37,7 @@ impl WritableSource for MarkdownFolder {
     }
 
     fn update(&self, key: &str, draft: &Draft, seen: [u8; 32]) -> Result<()> {
-        self.rewrite(key, seen, |old| {
-            compose::compose(&self.name, key, old, draft)
-        })
+        files::update(self, key, draft, seen)
     }
 
     fn replace(&self, key: &str, text: &str, seen: [u8; 32]) -> Result<()> {
@@ -68,26 +45,8 @@ impl WritableSource for MarkdownFolder {
     }
 
     fn rename(&self, key: &str, title: &str, mark: Option<&str>) -> Result<String> {
-        let path = self.existing_file(key)?;
-        let (folder_open, old_name) = (self.open_folder(key)?, divided(key).1);
-        let (_, extension) = divide_name(key);
-        let folder = key.rsplit_once('/').map_or("", |(folder, _)| folder);
-        let stem = names::marked_stem(title, mark);
-        let mut number = 1_u64;
-        loop {
-            let name = names::numbered(&stem, number, extension);
-            let new = within(folder, &name);
-            if new == key {
-                return Ok(new);
-            }
-            self.require_listed(&new, &self.path_of(&new))?;
-            let here = &folder_open;
-            let moved = move_without_overwriting(here, &old_name, here, Path::new(&name));
-            if moved.map_err(Error::io("move", &path))? {
-                return Ok(new);
-            }
-            number += 1;
-        }
+        self.existing_file(key)?;
+        files::rename(self, key, title, mark)
     }
 
     fn delete(&self, key: &str) -> Result<()> {
@@ -95,7 +54,7 @@ impl WritableSource for MarkdownFolder {
     }
 
     fn trash(&self) -> Result<Vec<Trashed>> {
-        self.list_trash()
+        files::trash(self)
     }
 
     fn restore(&self, name: &str) -> Result<String> {
@@ -200,7 +159,7 @@ impl MarkdownFolder {
 
     /// Replaces the text of a note by what `change` makes of it, if it is still
     /// the one that was seen.
-    fn rewrite(
+    pub(super) fn rewrite(
         &self,
         key: &str,
         seen: [u8; 32],
@@ -222,7 +181,7 @@ impl MarkdownFolder {
         if text == old {
             return Ok(());
         }
-        self.require_size(key, &text)?;
+        files::require_size(key, &text, self.options.max_bytes)?;
         let metadata = folder.open_file(&name).and_then(|file| file.metadata());
         let permissions = metadata.map_err(Error::io("read", &path))?.permissions();
         if permissions.readonly() {
@@ -245,40 +204,28 @@ impl MarkdownFolder {
         }
     }
 
-    /// Refuses a text that would be too large to be indexed.
-    fn require_size(&self, key: &str, text: &str) -> Result<()> {
-        let limit = self.options.max_bytes;
-        if text.len() as u64 <= limit {
-            return Ok(());
-        }
-        Err(Error::BadDraft {
-            key: key.to_owned(),
-            detail: format!("it would be larger than {}", exact_size(limit)),
-        })
-    }
-
-    /// Creates the file of a note, unless it exists. Returns whether it was
-    /// created.
-    fn create_at(&self, key: &str, draft: &Draft) -> Result<bool> {
-        if fs::symlink_metadata(self.path_of(key)).is_ok() {
-            return Ok(false);
-        }
-        self.write_new(key, &compose::compose(&self.name, key, "", draft)?)
-    }
-
-    /// Creates a file with this text, unless there is one. Returns whether it was
-    /// created.
-    pub fn create_text(&self, key: &str, text: &str) -> Result<bool> {
+    /// Creates a file with the text that `text` makes, unless it exists. Returns whether it
+    /// was created.
+    pub(super) fn create_file(&self, key: &str, text: &dyn Fn() -> Result<String>) -> Result<bool> {
         require_folder(&self.root)?;
         let key = self.new_key(key)?;
         if fs::symlink_metadata(self.path_of(&key)).is_ok() {
             return Ok(false);
         }
-        self.write_new(&key, text)
+        self.write_new(&key, &text()?)
+    }
+
+    /// Gives a file another name in its folder, unless that is taken. Returns whether it did.
+    pub(super) fn rename_file(&self, key: &str, new: &str) -> Result<bool> {
+        let path = self.existing_file(key)?;
+        let (folder, name) = (self.open_folder(key)?, divided(key).1);
+        self.require_listed(new, &self.path_of(new))?;
+        let moved = move_without_overwriting(&folder, &name, &folder, &divided(new).1);
+        moved.map_err(Error::io("move", &path))
     }
 
     fn write_new(&self, key: &str, text: &str) -> Result<bool> {
-        self.require_size(key, text)?;
+        files::require_size(key, text, self.options.max_bytes)?;
         let folder = self.make_folder(key)?;
         let temporary = Temporary::write(&folder, text.as_bytes(), Rights::AsFolder);
         let temporary = temporary.map_err(Error::io("write to", folder.path()))?;
@@ -394,14 +341,6 @@ impl MarkdownFolder {
         }
         Ok(())
     }
-}
-
-/// Returns the key of a file in a folder, which is empty for the root.
-fn within(folder: &str, name: &str) -> String {
-    if folder.is_empty() {
-        return name.to_owned();
-    }
-    format!("{folder}/{name}")
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ use super::keys::{key_of, path_of_key};
 use super::save::hash_of;
 use super::{MarkdownFolder, divided, names, not_there, require_folder, stays_inside};
 use crate::decode::decoded;
+use crate::files::{self, TRASH, name_in_trash};
 use crate::note::document_from_text;
 use kodiak::source::{FileCopy, Trashed};
 use kodiak_base::files::folder::Folder;
@@ -19,40 +20,24 @@ use kodiak_base::files::state::FileState;
 use kodiak_base::files::temporary::move_without_overwriting;
 use kodiak_base::{Error, Result};
 
-/// The folder of deleted notes. It is hidden, so that it is never listed.
-const TRASH: &str = ".trash";
-
 impl MarkdownFolder {
     /// Moves a note to the trash.
     pub(super) fn move_to_trash(&self, key: &str) -> Result<()> {
         let path = self.existing_file(key)?;
         let (from, name) = (self.open_folder(key)?, divided(key).1);
         let to = self.make_folder(&format!("{TRASH}/{key}"))?;
-        let mut place = name.clone();
-        let mut number = 1_u64;
-        loop {
+        for number in 1.. {
+            let place = divided(&name_in_trash(key, number)).1;
             let moved = move_without_overwriting(&from, &name, &to, &place);
             if moved.map_err(Error::io("move", &path))? {
-                return Ok(());
+                break;
             }
-            number += 1;
-            place = with_suffix(&name, &format!(".~{number}~"));
         }
-    }
-
-    /// Lists the deleted notes, the last deleted first.
-    pub(super) fn list_trash(&self) -> Result<Vec<Trashed>> {
-        let mut found = Vec::new();
-        self.read_trash(&mut |trashed, _| found.push(trashed))?;
-        found.sort_by(|one: &Trashed, other| {
-            let newest = other.deleted_at.cmp(&one.deleted_at);
-            newest.then_with(|| one.name.cmp(&other.name))
-        });
-        Ok(found)
+        Ok(())
     }
 
     /// Calls `visit` with each deleted note and its text, in no particular order.
-    pub fn read_trash(&self, visit: &mut dyn FnMut(Trashed, &str)) -> Result<()> {
+    pub(super) fn visit_trash(&self, visit: &mut dyn FnMut(Trashed, &str)) -> Result<()> {
         require_folder(&self.root)?;
         let trash = self.root.join(TRASH);
         let mut folders = vec![trash.clone()];
@@ -105,7 +90,7 @@ impl MarkdownFolder {
     }
 
     /// Returns a file in the trash as a copy that can be erased, if it is there.
-    pub fn copy_in_trash(&self, name: &str) -> Result<Option<FileCopy>> {
+    pub(super) fn copy_of_trashed_file(&self, name: &str) -> Result<Option<FileCopy>> {
         let name = format!("{TRASH}/{name}");
         let Ok(folder) = self.open_folder(&name) else {
             return Ok(None);
@@ -118,7 +103,7 @@ impl MarkdownFolder {
     /// is its name in the trash, or the key it had: then the one that was deleted
     /// last is meant.
     pub(super) fn restore_from_trash(&self, wanted: &str) -> Result<String> {
-        let all = self.list_trash()?;
+        let all = files::trash(self)?;
         let named = all.iter().find(|one| one.name == wanted);
         let Some(found) = named.or_else(|| all.iter().find(|one| one.key == wanted)) else {
             return Err(not_there(wanted));
@@ -172,18 +157,12 @@ impl MarkdownFolder {
 }
 
 /// Divides the name of a file in the trash into the key it had and its number.
-fn divide_number(name: &str) -> (&str, u64) {
+pub fn divide_number(name: &str) -> (&str, u64) {
     let divided = name.strip_suffix('~').and_then(|rest| {
         let (key, number) = rest.rsplit_once(".~")?;
         Some((key, number.parse().ok()?))
     });
     divided.unwrap_or((name, 1))
-}
-
-fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
-    let mut path = path.as_os_str().to_owned();
-    path.push(suffix);
-    path.into()
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ const OWN_PLACE: [&str; 4] = ["title", "tags", "kind", "category"];
 
 /// Returns the text of a note's file after `draft` is applied to it. `old` is
 /// its text before, which is empty for a new note.
-pub(super) fn compose(source: &str, key: &str, old: &str, draft: &Draft) -> Result<String> {
+pub(crate) fn compose(source: &str, key: &str, old: &str, draft: &Draft) -> Result<String> {
     let bad = |detail: String| Error::BadDraft {
         key: key.to_owned(),
         detail,
@@ -57,7 +57,7 @@ pub(super) fn compose(source: &str, key: &str, old: &str, draft: &Draft) -> Resu
 
 /// Joins frontmatter and body, with a line break between them if one is
 /// missing.
-fn join(front: &str, body: &str) -> String {
+pub(crate) fn join(front: &str, body: &str) -> String {
     let block = front.trim_start_matches('\u{feff}');
     let unended = !block.is_empty() && !block.ends_with('\n') && !body.is_empty();
     format!("{front}{}{body}", if unended { "\n" } else { "" })
