@@ -28,6 +28,9 @@ const SESSION_FIELDS: [&str; 2] = ["session", "parent"];
 pub struct HookOptions {
     /// Sources that are searched whatever project their documents belong to.
     pub sources: Vec<String>,
+    /// Folders of other sources that are searched as well: the source, and the beginning
+    /// of the keys in the folder.
+    pub folders: Vec<(String, String)>,
     /// Whether memories and sessions of other projects are searched, too.
     pub other_projects: bool,
     /// How to search. Query, filter, limit and refreshing are set by the hook.
@@ -149,11 +152,19 @@ impl<'a> Hook<'a> {
         let mut filters = Vec::new();
         // An empty list would admit every project or source.
         if !projects.is_empty() && !all.is_empty() {
-            filters.push(filter(all, projects));
+            filters.push(filter(all.clone(), projects));
         }
+        let folders = self.options.folders.iter();
+        let folders = folders.filter(|(name, _)| all.contains(name) && !named.contains(name));
+        let folders = folders.map(|(name, inside)| Filter {
+            paths: vec![inside.clone()],
+            ..filter(vec![name.clone()], &[])
+        });
+        let folders: Vec<Filter> = folders.collect();
         if !named.is_empty() {
             filters.push(filter(named, &[]));
         }
+        filters.extend(folders);
         filters
     }
 

@@ -1,10 +1,10 @@
 //! The log of a hook: one line for each event, and nothing of what was typed or told.
 
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use kodiak::files;
+use kodiak::files::{self, Writing};
 use kodiak::{date, escape};
 
 /// The size from which a log is set aside, in bytes. With the one before, twice as much
@@ -37,9 +37,7 @@ impl Log {
         if fs::metadata(&self.path).is_ok_and(|it| it.len() > LARGEST) {
             let _ = fs::rename(&self.path, self.path.with_extension("old"));
         }
-        let mut options = OpenOptions::new();
-        let opened = files::keep_private(options.append(true).create(true)).open(&self.path);
-        if let Ok(mut file) = opened {
+        if let Ok(mut file) = files::open_own(&self.path, Writing::Append) {
             let _ = file.write_all(format!("{} {line}\n", date::format(date::now())).as_bytes());
         }
     }

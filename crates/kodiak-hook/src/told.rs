@@ -5,10 +5,10 @@
 //! that was not used for a week is removed.
 
 use std::collections::BTreeSet;
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use kodiak::files;
 use kodiak::{Error, Result};
@@ -18,6 +18,10 @@ const KEPT: Duration = Duration::from_hours(7 * 24);
 /// The most documents that are remembered of a session. What was told long ago has left
 /// the context of the agent.
 const MOST: usize = 1_000;
+/// How long another process is waited for, and how often it is looked whether it is done.
+/// A prompt waits as long.
+const PATIENCE: Duration = Duration::from_millis(200);
+const GLANCE: Duration = Duration::from_millis(5);
 /// The digits of a hash. Two documents that share one would cost a repetition.
 const DIGITS: usize = 16;
 
@@ -65,8 +69,7 @@ impl ToldFolder {
         let failed = |error| Error::io("write", &path)(error);
         files::create_folder(&self.path).map_err(failed)?;
         let turn = File::open(&self.path).map_err(failed)?;
-        // Where a folder cannot be locked, the last writer wins.
-        let _ = turn.lock();
+        wait_for(&turn);
         let mut told = read(&path)?;
         told.add(addresses);
         let lines: Vec<&str> = told.0.iter().take(MOST).map(String::as_str).collect();
@@ -103,6 +106,15 @@ impl ToldFolder {
 
     fn file(&self, session: &str) -> PathBuf {
         self.path.join(hashed(session))
+    }
+}
+
+/// Waits a moment for the turn at a folder. Without it, or where a folder cannot be locked,
+/// the last writer wins, and something may be told twice.
+fn wait_for(turn: &File) {
+    let started = Instant::now();
+    while matches!(turn.try_lock(), Err(TryLockError::WouldBlock)) && started.elapsed() < PATIENCE {
+        std::thread::sleep(GLANCE);
     }
 }
 

@@ -6,7 +6,6 @@
 //! keeps them, in a folder or elsewhere.
 
 mod trashed;
-mod waiting;
 mod write;
 
 use std::any::Any;
@@ -18,8 +17,9 @@ use kodiak::source::{
     DEFAULT_MAX_BYTES, Described, Details, Entry, Known, Listing, Located, Look, Presence, Reading,
     Redaction, Source, Traits, Version, WritableSource,
 };
-use kodiak_base::files::turn::Turn;
 use kodiak_base::{Error, Result};
+use kodiak_notes::NoteFiles;
+use kodiak_notes::files::AddingTurn;
 use kodiak_notes::markdown::{FolderOptions, MarkdownFolder, names};
 use kodiak_notes::note::interpret;
 use kodiak_text::date;
@@ -76,7 +76,7 @@ impl Default for MemoryOptions {
 /// A folder of memories as a source. It can always be written to.
 #[derive(Debug)]
 pub struct MemoryFolder {
-    folder: MarkdownFolder,
+    files: Box<dyn NoteFiles>,
     holding: Holding,
 }
 
@@ -94,10 +94,21 @@ impl MemoryFolder {
             writable: true,
             project: None,
         };
-        Ok(Self {
-            folder: MarkdownFolder::new(name, root, options_of_folder)?,
-            holding: options.holding,
-        })
+        let folder = MarkdownFolder::new(name, root, options_of_folder)?;
+        Ok(Self::over(folder, options.holding))
+    }
+
+    /// Creates a source of files that are kept anywhere.
+    pub fn over(files: impl NoteFiles + 'static, holding: Holding) -> Self {
+        Self {
+            files: Box::new(files),
+            holding,
+        }
+    }
+
+    /// Returns its files.
+    pub fn into_files(self) -> Box<dyn NoteFiles> {
+        self.files
     }
 
     /// Returns what the folder holds.
@@ -105,13 +116,19 @@ impl MemoryFolder {
         self.holding
     }
 
-    /// Waits for the turn at the folder, so that no other thread or process adds
-    /// a memory between a look at what there is and a write.
-    pub(crate) fn turn(&self) -> Turn {
-        Turn::at(self.folder.root())
+    /// Waits for the turn to add a memory, so that no other thread or process adds one
+    /// between a look at what there is and a write.
+    pub(crate) fn turn(&self) -> Result<Box<dyn AddingTurn + '_>> {
+        self.files.turn()
     }
 
-    fn interpret(&self, source: &str, path: &str, text: &str, modified: Timestamp) -> Document {
+    pub(crate) fn interpret(
+        &self,
+        source: &str,
+        path: &str,
+        text: &str,
+        modified: Timestamp,
+    ) -> Document {
         let mut document = interpret(source, path, text, modified);
         if document.kind.is_empty() {
             self.holding.name().clone_into(&mut document.kind);
@@ -174,13 +191,9 @@ impl MemoryFolder {
         if self.key_at(key).is_some() {
             return key.to_owned();
         }
-        let mut entries = self.folder.list().map_or(Vec::new(), |all| all.entries);
-        entries.sort_unstable_by(|one, other| one.key.cmp(&other.key));
-        let holds = |entry: &Entry| self.key_at(&entry.key).as_deref() == Some(key);
-        entries
-            .into_iter()
-            .find(holds)
-            .map_or(usual, |entry| entry.key)
+        let paths = self.files.with_word(key).unwrap_or_default();
+        let holds = |path: &String| self.key_at(path).as_deref() == Some(key);
+        paths.into_iter().find(holds).unwrap_or(usual)
     }
 }
 
@@ -222,7 +235,7 @@ pub(crate) fn require_id(id: &str) -> Result<()> {
 
 impl Source for MemoryFolder {
     fn name(&self) -> &str {
-        self.folder.name()
+        self.files.name()
     }
 
     fn kind(&self) -> &'static str {
@@ -230,34 +243,44 @@ impl Source for MemoryFolder {
     }
 
     fn location(&self) -> String {
-        self.folder.location()
+        self.files.location()
     }
 
     fn watch_paths(&self) -> Vec<PathBuf> {
-        self.folder.watch_paths()
+        self.files.watch_paths()
     }
 
     fn list(&self) -> Result<Listing> {
-        self.folder.list()
+        self.files.list()
     }
 
     fn read(&self, entry: &Entry, emit: &mut dyn FnMut(Document)) -> Result<Reading> {
         let interpret = |source: &str, path: &str, text: &str, modified| {
             self.interpret(source, path, text, modified)
         };
-        self.folder.read_as(entry, &interpret, emit)
+        self.files.read(entry, &interpret, emit)
     }
 
     fn presence(&self, entry_key: &str) -> Presence {
-        self.folder.presence(entry_key)
+        self.files.presence(entry_key)
+    }
+
+    fn presences(&self, entry_keys: &[&str]) -> Vec<Presence> {
+        self.files.presences(entry_keys)
+    }
+
+    fn snapshot(&self) -> Result<Option<Box<dyn Source + '_>>> {
+        let holding = self.holding;
+        let snapshot = self.files.snapshot()?;
+        Ok(snapshot.map(|files| Box::new(Self { files, holding }) as Box<dyn Source + '_>))
     }
 
     fn changes_since(&self, known: &dyn Known, deadline: Instant) -> Result<Look> {
-        self.folder.changes_since(known, deadline)
+        self.files.changes_since(known, deadline)
     }
 
     fn locate(&self, files: &[PathBuf]) -> Result<Vec<Located>> {
-        self.folder.locate(files)
+        self.files.locate(files)
     }
 
     fn writable(&self) -> Option<&dyn WritableSource> {
@@ -272,6 +295,7 @@ impl Source for MemoryFolder {
         Traits {
             statements: true,
             chosen_keys: true,
+            certain: self.files.is_certain(),
             redaction: Some(Redaction {
                 word: kodiak_redact::WORD,
                 count: kodiak_redact::replaced,

@@ -183,11 +183,11 @@ fn a_new_memory_reads_back_and_is_found_by_its_id_wherever_it_is() {
 fn what_waits_is_a_list_of_paths_inside() {
     let place = Place::new(&[]);
     let folder = place.open(Holding::Memories);
-    assert!(folder.waiting().is_empty());
-    folder
-        .set_waiting(&["a.md".to_owned(), "../b.md".to_owned()])
+    let mut turn = folder.turn().unwrap();
+    assert!(turn.waiting().unwrap().is_empty());
+    turn.set_waiting(&["a.md".to_owned(), "../b.md".to_owned()])
         .unwrap();
-    assert_eq!(folder.waiting(), ["a.md"]);
-    folder.set_waiting(&[]).unwrap();
-    assert!(folder.waiting().is_empty() && folder.list().unwrap().entries.is_empty());
+    assert_eq!(turn.waiting().unwrap(), ["a.md"]);
+    turn.set_waiting(&[]).unwrap();
+    assert!(turn.waiting().unwrap().is_empty() && folder.list().unwrap().entries.is_empty());
 }

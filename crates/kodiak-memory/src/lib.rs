@@ -86,7 +86,7 @@ pub const ARTICLE_SOURCE: &str = "article";
 const SESSION_KINDS: [&str; 2] = ["sessions", TRANSCRIPTS];
 
 /// The kind of sources that hold the turns of conversations.
-const TRANSCRIPTS: &str = "transcripts";
+pub const TRANSCRIPTS: &str = "transcripts";
 
 /// The memories and articles of an engine: remembering, recalling, listing and
 /// forgetting them.

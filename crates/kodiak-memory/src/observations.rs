@@ -19,6 +19,9 @@ use kodiak_text::document::LineRange;
 /// The fields that hold a summary.
 pub(super) const SUMMARIES: [&str; 2] = ["summary", "description"];
 
+/// The longest chain of corrections that is followed.
+const LONGEST_CHAIN: usize = 32;
+
 /// Whole documents.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Observations {
@@ -143,6 +146,26 @@ impl Memories<'_> {
         let visible = guard.narrow(&Filter::default());
         let view = self.engine.view(guard);
         view.read(|reader| Corrected::by(reader, document, &visible))
+    }
+
+    /// Returns the newest document that supersedes another one, if one does that exists
+    /// for the caller.
+    pub fn superseding(&self, guard: &Guard, document: &StoredDocument) -> Result<Option<Card>> {
+        guard.require(Capability::Read)?;
+        let visible = guard.narrow(&Filter::default());
+        self.engine.view(guard).read(|reader| {
+            let mut seen = vec![document.row];
+            while let Some(row) = seen.last()
+                && let Some((_, newer)) = reader.successors(&[*row], &visible)?.first()
+                && !seen.contains(newer)
+                && seen.len() <= LONGEST_CHAIN
+            {
+                seen.push(*newer);
+            }
+            let newest = seen.last().filter(|_| seen.len() > 1);
+            let newest = newest.map_or(Ok(Vec::new()), |row| reader.documents(&[*row]))?;
+            Ok(newest.first().map(Card::from))
+        })
     }
 
     /// Returns the memory or article that a name means.

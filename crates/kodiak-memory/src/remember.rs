@@ -21,10 +21,12 @@ use kodiak::search::{Mode, Request};
 use kodiak::source::{Draft, Entry, Source, Version, WritableSource};
 use kodiak::tombstones;
 use kodiak_base::{Error, Result};
+use kodiak_notes::files::{Added, AddingTurn};
 use kodiak_notes::naming;
+use kodiak_notes::signing::sign_new;
 use kodiak_store::{Expression, Filter, Phrase, Reader, Row};
 use kodiak_text::chunk::estimated_tokens;
-use kodiak_text::document::{DocumentId, SHORTEST_ID, Timestamp, uri};
+use kodiak_text::document::{Document, DocumentId, SHORTEST_ID, Timestamp, uri};
 use kodiak_text::text::Stemming;
 
 /// The number of similar memories that are compared closely.
@@ -134,6 +136,61 @@ struct Existing {
     body: String,
 }
 
+impl From<Document> for Existing {
+    fn from(document: Document) -> Self {
+        Self {
+            key: document.key,
+            project: document.project,
+            body: document.body,
+        }
+    }
+}
+
+/// A memory that others are compared with.
+struct Sought<'a> {
+    memory: &'a Memory,
+    said: Compared,
+    stemming: Stemming,
+    /// The project that the caller is restricted to.
+    project: Option<&'a str>,
+}
+
+impl Sought<'_> {
+    /// Reports whether the caller may learn of a memory.
+    fn is_visible(&self, existing: &Existing) -> bool {
+        self.project.is_none() || existing.project.as_deref() == self.project
+    }
+
+    /// Reports whether a memory has the same text.
+    fn is(&self, existing: &Existing) -> bool {
+        self.said.is(&self.prepared(existing))
+    }
+
+    /// Returns how similar a memory is, if it says the same in the same project and is not
+    /// to be superseded.
+    fn similarity(&self, existing: &Existing) -> Option<f64> {
+        let elsewhere = existing.project.is_some() && existing.project != self.memory.project;
+        if self.memory.force || elsewhere || self.memory.supersedes.contains(&existing.key) {
+            return None;
+        }
+        self.said.similarity(&self.prepared(existing))
+    }
+
+    /// Returns a memory and how similar it is, if it says the same.
+    fn similar_to(&self, existing: Existing) -> Option<(f64, Existing)> {
+        if !self.is_visible(&existing) {
+            return None;
+        }
+        let same = self.is(&existing).then_some(1.0);
+        let similarity = same.or_else(|| self.similarity(&existing))?;
+        Some((similarity, existing))
+    }
+
+    fn prepared(&self, existing: &Existing) -> Compared {
+        Compared::new(&existing.body, self.stemming)
+    }
+}
+
 impl Memories<'_> {
     /// Remembers a text, and indexes it. If it is known already, nothing is written
     /// and the answer names the memory that says it. A caller that is restricted to a
@@ -148,25 +205,42 @@ impl Memories<'_> {
         }
         memory.id = memory.id.map(|id| naming::marked_id(guard, &id));
         self.check(guard, &mut memory)?;
-        let turn = folder.turn();
-        let mut waiting = self.not_indexed(folder)?;
-        if let Some(known) = self.duplicate(guard, folder, &memory, &waiting)? {
-            folder.set_waiting(&waiting)?;
-            return Ok(Remembered {
-                secrets_left_out: left_out,
-                ..known
-            });
+        let mut turn = folder.turn()?;
+        let mut waiting = self.not_indexed(folder, &mut *turn)?;
+        let sought = self.sought(guard, &memory)?;
+        let known = |(similarity, existing): (f64, Existing)| Remembered {
+            secrets_left_out: left_out,
+            ..self.known(guard, &memory, &existing, similarity)
+        };
+        if let Some(duplicate) = self.duplicate(guard, folder, &sought, &waiting)? {
+            turn.set_waiting(&waiting)?;
+            return Ok(known(duplicate));
         }
         let key = loop {
             let id = memory.id.clone();
             let id = id.unwrap_or_else(|| MemoryFolder::new_id(&memory.text));
-            waiting.push(format!("{id}.md"));
+            let path = format!("{id}.md");
+            waiting.push(path.clone());
             // Written first: a crash in between leaves a name without a file,
             // which does no harm.
-            folder.set_waiting(&waiting)?;
-            match folder.create(&draft(&memory, &id)) {
-                Err(Error::KeyTaken { .. }) if memory.id.is_none() => drop(waiting.pop()),
-                created => break created?,
+            turn.set_waiting(&waiting)?;
+            let text = folder.compose(&id, &draft(guard, &memory, &id))?;
+            let mut duplicate = None;
+            let mut repeats = |path: &str, text: &str| {
+                let written = folder.interpret(folder.name(), path, text, 0);
+                let written = sought.similar_to(Existing::from(written));
+                duplicate = written.or(duplicate.take());
+                duplicate.is_some()
+            };
+            match turn.create(&path, &text, &mut repeats)? {
+                Added::Created => break id,
+                Added::Taken if memory.id.is_some() => return Err(Error::KeyTaken { key: id }),
+                Added::Taken => drop(waiting.pop()),
+                Added::Repeats => {
+                    if let Some(duplicate) = duplicate {
+                        return Ok(known(duplicate));
+                    }
+                }
             }
         };
         drop(turn);
@@ -253,14 +327,14 @@ impl Memories<'_> {
 
     /// Returns the paths of memories that are not indexed yet. Of a folder that is not
     /// indexed at all, these are all.
-    fn not_indexed(&self, folder: &MemoryFolder) -> Result<Vec<String>> {
+    fn not_indexed(&self, folder: &MemoryFolder, turn: &mut dyn AddingTurn) -> Result<Vec<String>> {
         let name = folder.name();
+        let mut waiting = turn.waiting()?;
         let indexed = self.or_nothing(|reader| reader.locations(&Filter::default()))?;
         if !indexed.iter().any(|(known, _)| known == name) {
             let entries = folder.list()?.entries.into_iter();
             return Ok(entries.map(|entry| entry.key).collect());
         }
-        let mut waiting = folder.waiting();
         let known = self.or_nothing(|reader| {
             let mut known = Vec::new();
             for path in &waiting {
@@ -274,52 +348,56 @@ impl Memories<'_> {
         Ok(waiting)
     }
 
-    /// Returns the memory that says the same, if there is one.
+    /// Prepares a memory for comparisons.
+    fn sought<'a>(&self, guard: &'a Guard, memory: &'a Memory) -> Result<Sought<'a>> {
+        let stemming = self.or_nothing(|reader| Ok(Some(reader.stemming())))?;
+        let stemming = stemming.unwrap_or_default();
+        Ok(Sought {
+            memory,
+            said: Compared::new(&memory.text, stemming),
+            stemming,
+            project: guard.project(),
+        })
+    }
+
+    /// Returns the memory that says the same, if there is one, with how similar it is.
     fn duplicate(
         &self,
         guard: &Guard,
         folder: &MemoryFolder,
-        memory: &Memory,
+        sought: &Sought<'_>,
         waiting: &[String],
-    ) -> Result<Option<Remembered>> {
+    ) -> Result<Option<(f64, Existing)>> {
+        let memory = sought.memory;
         let filter = guard.narrow(&Filter {
             sources: vec![memory.source.clone()],
             ..Filter::default()
         });
         let mut existing: Vec<Existing> = Vec::new();
         for path in waiting {
-            existing.extend(read(folder, path)?.filter(|one| {
-                let project = guard.project();
-                project.is_none() || one.project.as_deref() == project
-            }));
+            existing.extend(read(folder, path)?.filter(|one| sought.is_visible(one)));
         }
-        let stemming = self.or_nothing(|reader| Ok(Some(reader.stemming())))?;
-        let said = Compared::new(&memory.text, stemming.unwrap_or_default());
         existing.extend(self.or_nothing(|reader| containing_all(reader, memory, &filter))?);
-        let same = existing
-            .iter()
-            .find(|one| said.is(&prepared(one, stemming)));
-        if let Some(same) = same {
-            return Ok(Some(self.known(guard, memory, same, 1.0)));
+        if let Some(same) = existing.iter().position(|one| sought.is(one)) {
+            return Ok(Some((1.0, existing.swap_remove(same))));
         }
         if memory.force {
             return Ok(None);
         }
         existing.extend(self.candidates(guard, memory, &filter)?);
         let mut compared = HashSet::new();
-        let mut best: Option<(f64, &Existing)> = None;
-        for one in &existing {
-            let elsewhere = one.project.is_some() && one.project != memory.project;
-            if elsewhere || memory.supersedes.contains(&one.key) || !compared.insert(&one.key) {
+        let mut best: Option<(f64, Existing)> = None;
+        for one in existing {
+            if !compared.insert(one.key.clone()) {
                 continue;
             }
-            if let Some(similarity) = said.similarity(&prepared(one, stemming))
-                && best.is_none_or(|(known, _)| similarity > known)
+            if let Some(similarity) = sought.similarity(&one)
+                && best.as_ref().is_none_or(|(known, _)| similarity > *known)
             {
                 best = Some((similarity, one));
             }
         }
-        Ok(best.map(|(similarity, one)| self.known(guard, memory, one, similarity)))
+        Ok(best)
     }
 
     /// Returns the memories that are most similar by words and, with a model, by
@@ -430,10 +508,6 @@ fn bad(detail: &str) -> Error {
     }
 }
 
-fn prepared(existing: &Existing, stemming: Option<Stemming>) -> Compared {
-    Compared::new(&existing.body, stemming.unwrap_or_default())
-}
-
 /// Returns the memory in a file, if it can be read.
 fn read(folder: &MemoryFolder, path: &str) -> Result<Option<Existing>> {
     let entry = Entry {
@@ -443,11 +517,7 @@ fn read(folder: &MemoryFolder, path: &str) -> Result<Option<Existing>> {
     };
     let mut found = None;
     folder.read(&entry, &mut |document| {
-        found = Some(Existing {
-            key: document.key,
-            project: document.project,
-            body: document.body,
-        });
+        found = Some(Existing::from(document));
     })?;
     Ok(found)
 }
@@ -488,8 +558,9 @@ fn containing_all(reader: &dyn Reader, memory: &Memory, filter: &Filter) -> Resu
         .collect())
 }
 
-fn draft(memory: &Memory, id: &str) -> Draft {
+fn draft(guard: &Guard, memory: &Memory, id: &str) -> Draft {
     let mut fields = memory.metadata.clone();
+    sign_new(guard.writer(), &mut fields);
     for (name, value) in [
         ("project", &memory.project),
         ("session", &memory.session),

@@ -12,13 +12,15 @@ use super::{Memories, TRANSCRIPTS};
 use crate::folder::Holding;
 use kodiak::access::{Capability, Guard};
 use kodiak::search::{Card, Completeness, Corrected};
-use kodiak_base::Result;
-use kodiak_store::{Filter, Moment, Reader, Row, StoredDocument, Stretch, beginning};
+use kodiak_base::{Error, Result};
+use kodiak_store::{Days, Filter, Moment, Reader, Row, StoredDocument, Stretch, beginning};
 use kodiak_text::chunk::estimated_tokens;
 use kodiak_text::document::Timestamp;
 
 /// The kind of the turns of transcripts.
 const TURN: &str = "turn";
+/// The number of seconds in a day.
+const DAY: i64 = 24 * 60 * 60;
 /// The number of characters that stand for a text without a summary.
 const PREVIEW: usize = 100;
 
@@ -97,31 +99,9 @@ impl Memories<'_> {
             Some(name) => Some(self.engine.view(guard).document(name)?),
             None => None,
         };
-        let mut filter = guard.narrow(&request.filter);
-        let unnamed = filter.sources.is_empty();
-        if unnamed {
-            filter.sources = self.memory_sources(guard, Holding::Memories);
-            filter
-                .sources
-                .extend(self.memory_sources(guard, Holding::Articles));
-            filter.sources.extend(self.session_sources(guard));
-            if filter.sources.is_empty() {
-                return Ok(Timeline::default());
-            }
-        }
-        if unnamed {
-            let is_turn = |kind: &String| kind.eq_ignore_ascii_case(TURN);
-            let turns = request.turns
-                || filter.kinds.iter().any(is_turn)
-                || anchor.as_ref().is_some_and(|anchor| is_turn(&anchor.kind));
-            if !turns {
-                let transcripts = self.sources_of_kinds(guard, &[TRANSCRIPTS]);
-                filter.sources.retain(|name| !transcripts.contains(name));
-            }
-            if filter.sources.is_empty() {
-                return Ok(Timeline::default());
-            }
-        }
+        let Some(filter) = self.listed_by(guard, request, anchor.as_ref()) else {
+            return Ok(Timeline::default());
+        };
         self.engine.view(guard).read(|reader| {
             let list = || listed(reader, guard, request, &filter, anchor.as_ref());
             if !request.refresh {
@@ -138,6 +118,62 @@ impl Memories<'_> {
                 .add_unsynced(reader, &filter, completeness)?;
             Ok(timeline)
         })
+    }
+
+    /// Returns how many of the documents that a timeline lists were written on each day,
+    /// in the present state of the index.
+    pub fn timeline_days(&self, guard: &Guard, request: &TimelineRequest) -> Result<Days> {
+        guard.require(Capability::Read)?;
+        let Some(filter) = self.listed_by(guard, request, None) else {
+            return Ok(Days::new());
+        };
+        let mut days = match self.engine.view(guard).read(|reader| reader.days(&filter)) {
+            Err(Error::NoIndex { .. }) => Days::new(),
+            days => days?,
+        };
+        let first = request
+            .after
+            .map_or(i64::MIN, |after| after.div_euclid(DAY));
+        let end = request.before.map_or(i64::MAX, |before| {
+            before.saturating_add(DAY - 1).div_euclid(DAY)
+        });
+        days.retain(|day, _| (first..end).contains(day));
+        Ok(days)
+    }
+
+    /// Returns the filter that admits what a timeline lists; `None` if that is nothing.
+    fn listed_by(
+        &self,
+        guard: &Guard,
+        request: &TimelineRequest,
+        anchor: Option<&StoredDocument>,
+    ) -> Option<Filter> {
+        let mut filter = guard.narrow(&request.filter);
+        let unnamed = filter.sources.is_empty();
+        if unnamed {
+            filter.sources = self.memory_sources(guard, Holding::Memories);
+            filter
+                .sources
+                .extend(self.memory_sources(guard, Holding::Articles));
+            filter.sources.extend(self.session_sources(guard));
+            if filter.sources.is_empty() {
+                return None;
+            }
+        }
+        if unnamed {
+            let is_turn = |kind: &String| kind.eq_ignore_ascii_case(TURN);
+            let turns = request.turns
+                || filter.kinds.iter().any(is_turn)
+                || anchor.is_some_and(|anchor| is_turn(&anchor.kind));
+            if !turns {
+                let transcripts = self.sources_of_kinds(guard, &[TRANSCRIPTS]);
+                filter.sources.retain(|name| !transcripts.contains(name));
+            }
+            if filter.sources.is_empty() {
+                return None;
+            }
+        }
+        Some(filter)
     }
 }
 

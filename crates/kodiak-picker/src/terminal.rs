@@ -254,7 +254,9 @@ mod signals {
         ENDS_AT_ONCE.store(false, Ordering::SeqCst);
         thread::spawn(move || {
             for signal in signals.forever() {
-                let at_once = ENDS_AT_ONCE.swap(true, Ordering::SeqCst);
+                // Without a terminal, the thread that reads keys finds the end of its input
+                // again and again and cannot be waited for.
+                let at_once = ENDS_AT_ONCE.swap(true, Ordering::SeqCst) || signal == SIGHUP;
                 if at_once || send.send(Message::Signal(signal)).is_err() {
                     leave();
                     let _ = emulate_default_handler(signal);

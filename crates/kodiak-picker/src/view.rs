@@ -34,7 +34,7 @@ const KEYS: [(&str, &str); 15] = [
     ("Home, End", "go to the first or the last note"),
     (
         "Tab",
-        "search the next source alone; Shift-Tab for the previous",
+        "search only the next source; Shift-Tab for the previous",
     ),
     ("Ctrl-Y", "copy the path"),
     ("Ctrl-O", "open the folder"),

@@ -247,7 +247,7 @@ fn keys_are_listed() {
       Up, Down     select another note; also Ctrl-P and Ctrl-N
       PgUp, PgDn   go a page up or down
       Home, End    go to the first or the last note
-      Tab          search the next source alone; Shift-Tab for the previous
+      Tab          search only the next source; Shift-Tab for the previous
       Ctrl-Y       copy the path
       Ctrl-O       open the folder
       F2           show or hide the note

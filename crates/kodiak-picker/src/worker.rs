@@ -165,7 +165,7 @@ impl Searcher {
             Ok(Err(Error::Cancelled)) => return None,
             Ok(found) => found.map_err(|error| self.host.explain(error)),
             Err(_) => Err(Problem {
-                text: "The search ended because of a mistake in Kodiak.".to_owned(),
+                text: "The search failed because of a bug in Kodiak.".to_owned(),
                 hints: vec!["try other words, and please report it".to_owned()],
             }),
         };
@@ -254,10 +254,9 @@ impl Searcher {
             let mut named = reader.named(&ids, &filter)?;
             named.sort_unstable();
             let mut rows: Vec<Row> = named.into_iter().map(|(_, row)| row).collect();
-            let newest = reader.newest(&filter, None, LIMIT)?;
-            for found in newest.best {
-                if rows.len() < LIMIT && !rows.contains(&found.row) {
-                    rows.push(found.row);
+            for row in reader.latest(&filter, LIMIT)? {
+                if rows.len() < LIMIT && !rows.contains(&row) {
+                    rows.push(row);
                 }
             }
             let contents = reader.read(&Wanted {

@@ -94,6 +94,24 @@ impl QueryLog {
         Ok(forgotten)
     }
 
+    /// Forgets all questions and removes the file, whatever it is.
+    pub fn erase(&self) -> Result<()> {
+        let folder = files::folder_of(&self.path);
+        let Ok(turn) = File::open(folder) else {
+            return Ok(());
+        };
+        // A process that has read them must not write them again.
+        let _ = turn.lock();
+        match std::fs::remove_file(&self.path) {
+            Err(error) if error.kind() != ErrorKind::NotFound => {
+                return Err(Error::io("erase", &self.path)(error));
+            }
+            Err(_) => {}
+            Ok(()) => files::sync_folder(folder),
+        }
+        Ok(())
+    }
+
     /// Returns all questions, the oldest first.
     pub fn read(&self) -> Result<Vec<String>> {
         match files::read_text(&self.path, files::SMALL) {

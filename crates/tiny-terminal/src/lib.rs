@@ -17,10 +17,12 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{Mode, OFlags};
 use rustix::process::{Pid, Signal, kill_process};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
@@ -30,11 +32,20 @@ pub use screen::Screen;
 
 /// How long something may take on a busy machine before the test fails.
 const PATIENCE: Duration = Duration::from_mins(1);
+/// How long to wait for the last bytes of a program that has ended.
+const LAST_WORDS: Duration = Duration::from_secs(2);
+/// How long the thread that reads waits before it checks whether it should end.
+const CHECK: Timespec = Timespec {
+    tv_sec: 0,
+    tv_nsec: 50_000_000,
+};
 
 /// Opens a new terminal of this size. Returns the end of the person, and the end of
 /// programs, which is not yet the controlling terminal of any.
 pub fn open(columns: u16, rows: u16) -> (File, File) {
-    let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    // No program may hold the end of the person, or closing it would not hang up.
+    let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
+    let terminal = openpt(flags).unwrap();
     grantpt(&terminal).unwrap();
     unlockpt(&terminal).unwrap();
     let name = ptsname(&terminal, Vec::new()).unwrap();
@@ -55,6 +66,8 @@ pub struct Session {
     terminal: File,
     child: Child,
     written: Arc<Mutex<Vec<u8>>>,
+    reader: Option<JoinHandle<()>>,
+    is_hung_up: Arc<AtomicBool>,
     columns: u16,
     rows: u16,
     before: String,
@@ -91,10 +104,19 @@ impl Session {
         drop((alone, program_end));
         let written = Arc::new(Mutex::new(Vec::new()));
         let (mut reading, keeping) = (terminal.try_clone().unwrap(), Arc::clone(&written));
-        thread::spawn(move || {
+        let is_hung_up = Arc::new(AtomicBool::new(false));
+        let is_over = Arc::clone(&is_hung_up);
+        let reader = thread::spawn(move || {
             let mut bytes = [0; 4096];
-            // It fails when the program has closed the terminal.
-            while let Ok(count) = reading.read(&mut bytes) {
+            while !is_over.load(Ordering::SeqCst) {
+                let mut ready = [PollFd::new(&reading, PollFlags::IN)];
+                if poll(&mut ready, Some(&CHECK)).unwrap_or_default() == 0 {
+                    continue;
+                }
+                // It fails when the program has closed the terminal.
+                let Ok(count) = reading.read(&mut bytes) else {
+                    return;
+                };
                 keeping.lock().unwrap().extend_from_slice(&bytes[..count]);
             }
         });
@@ -102,10 +124,21 @@ impl Session {
             terminal,
             child,
             written,
+            reader: Some(reader),
+            is_hung_up,
             columns,
             rows,
             before,
         }
+    }
+
+    /// Takes the terminal away, as closing its window does.
+    pub fn hang_up(&mut self) {
+        self.is_hung_up.store(true, Ordering::SeqCst);
+        if let Some(reader) = self.reader.take() {
+            reader.join().unwrap();
+        }
+        self.terminal = File::open("/dev/null").unwrap();
     }
 
     /// Types something.
@@ -154,11 +187,26 @@ impl Session {
         let end = Instant::now() + PATIENCE;
         loop {
             if let Some(status) = self.child.try_wait().unwrap() {
+                self.read_the_rest();
                 let signal = status.signal().map(|signal| 128 + signal);
                 return status.code().or(signal).unwrap();
             }
             assert!(Instant::now() < end, "it does not end:\n{}", self.screen());
             thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// Waits until what the program wrote last is read. A process that it has left behind
+    /// may keep the terminal open, and is not waited for.
+    fn read_the_rest(&self) {
+        let end = Instant::now() + LAST_WORDS;
+        while self
+            .reader
+            .as_ref()
+            .is_some_and(|reader| !reader.is_finished())
+            && Instant::now() < end
+        {
+            thread::sleep(Duration::from_millis(1));
         }
     }
 

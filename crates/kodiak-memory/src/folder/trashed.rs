@@ -8,7 +8,7 @@ impl MemoryFolder {
     /// Returns the memories in the trash, the last deleted first.
     pub(super) fn memories_in_trash(&self) -> Result<Vec<TrashedDocument>> {
         let mut found = Vec::new();
-        self.folder.read_trash(&mut |file, text| {
+        self.files.read_trash(&mut |file, text| {
             let document = self.interpret(self.name(), &file.key, text, 0);
             found.push(TrashedDocument { file, document });
         })?;
@@ -18,6 +18,6 @@ impl MemoryFolder {
 
     /// Returns the file of a memory in the trash as a copy that can be erased.
     pub(super) fn copy_in_trash(&self, memory: &TrashedDocument) -> Result<Option<FileCopy>> {
-        self.folder.copy_in_trash(&memory.file.name)
+        self.files.copy_in_trash(&memory.file.name)
     }
 }

@@ -14,12 +14,12 @@ use super::{MemoryFolder, require_id};
 use crate::secrets::{left_out_of_draft, left_out_of_text};
 use kodiak::source::{Draft, FileCopy, Trashed, TrashedDocument, WritableSource};
 use kodiak_base::{Error, Result};
-use kodiak_notes::frontmatter;
+use kodiak_notes::{files, frontmatter};
 use kodiak_text::date;
 use kodiak_text::document::hex;
 
 /// The fields that come first in a file, in this order.
-const FIRST: [&str; 4] = ["project", "session", "summary", "supersedes"];
+const FIRST: [&str; 5] = ["author", "project", "session", "summary", "supersedes"];
 
 impl MemoryFolder {
     /// Returns a name for a new memory with this text.
@@ -43,7 +43,7 @@ impl MemoryFolder {
     }
 
     /// Returns the text of a new memory's file.
-    fn compose(&self, id: &str, draft: &Draft) -> Result<String> {
+    pub(crate) fn compose(&self, id: &str, draft: &Draft) -> Result<String> {
         let kind = draft.kind.as_deref().unwrap_or(self.holding.name());
         let created_at = draft.created_at.unwrap_or_else(date::now);
         let mut fields: Vec<(&str, Value)> = vec![("id", id.into()), ("kind", kind.into())];
@@ -86,7 +86,7 @@ impl MemoryFolder {
 
 impl WritableSource for MemoryFolder {
     fn file(&self, key: &str) -> PathBuf {
-        self.folder.path_of(&self.path_of(key))
+        self.files.file(&self.path_of(key))
     }
 
     fn create(&self, draft: &Draft) -> Result<String> {
@@ -97,7 +97,8 @@ impl WritableSource for MemoryFolder {
             let chosen = draft.key.clone();
             let id = chosen.unwrap_or_else(|| Self::new_id(&draft.body));
             let path = format!("{id}.md");
-            if self.folder.create_text(&path, &self.compose(&id, draft)?)? {
+            let text = self.compose(&id, draft)?;
+            if self.files.create(&path, &|| Ok(text.clone()))? {
                 return Ok(id);
             }
             if draft.key.is_some() {
@@ -107,38 +108,39 @@ impl WritableSource for MemoryFolder {
     }
 
     fn text(&self, key: &str) -> Result<String> {
-        self.folder.text(&self.path_of(key))
+        self.files.text(&self.path_of(key))
     }
 
     fn update(&self, key: &str, draft: &Draft, seen: [u8; 32]) -> Result<()> {
-        self.folder.update(&self.path_of(key), draft, seen)
+        files::update(&*self.files, &self.path_of(key), draft, seen)
     }
 
     fn replace(&self, key: &str, text: &str, seen: [u8; 32]) -> Result<()> {
-        self.folder.replace(&self.path_of(key), text, seen)
+        self.files
+            .rewrite(&self.path_of(key), seen, &mut |_| Ok(text.to_owned()))
     }
 
     /// Gives the file another name. The memory keeps its key, unless that is its
     /// path.
     fn rename(&self, key: &str, title: &str, mark: Option<&str>) -> Result<String> {
-        let renamed = self.folder.rename(&self.path_of(key), title, mark)?;
+        let renamed = files::rename(&*self.files, &self.path_of(key), title, mark)?;
         Ok(self.key_at(&renamed).unwrap_or(renamed))
     }
 
     fn delete(&self, key: &str) -> Result<()> {
-        self.folder.delete(&self.path_of(key))
+        self.files.delete(&self.path_of(key))
     }
 
     fn trash(&self) -> Result<Vec<Trashed>> {
-        self.folder.trash()
+        files::trash(&*self.files)
     }
 
     fn restore(&self, name: &str) -> Result<String> {
-        self.folder.restore(name)
+        self.files.restore(name)
     }
 
     fn copies(&self, key: &str) -> Result<Vec<FileCopy>> {
-        self.folder.copies(&self.path_of(key))
+        self.files.copies(&self.path_of(key))
     }
 
     fn trashed_documents(&self) -> Result<Vec<TrashedDocument>> {
@@ -162,6 +164,6 @@ impl WritableSource for MemoryFolder {
     }
 
     fn erase_copy(&self, copy: &FileCopy) -> Result<PathBuf> {
-        self.folder.erase_copy(copy)
+        self.files.erase_copy(copy)
     }
 }

@@ -106,7 +106,7 @@ pub(super) fn of(
 }
 
 /// Reads decisions, lessons and quirks back from the stored fields of a document.
-pub(crate) fn parts_of(fields: &[(String, String)]) -> (Vec<Decision>, Vec<Lesson>, Vec<Quirk>) {
+pub fn parts_of(fields: &[(String, String)]) -> (Vec<Decision>, Vec<Lesson>, Vec<Quirk>) {
     let values = |name: &str| -> Vec<String> {
         let named = fields.iter().filter(|(field, _)| field == name);
         named.map(|(_, value)| value.clone()).collect()

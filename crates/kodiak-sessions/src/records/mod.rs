@@ -25,7 +25,8 @@ use kodiak_notes::markdown::{FolderOptions, LookedAt, MarkdownFolder};
 use kodiak_text::document::{Document, Version};
 
 use crate::without_secrets;
-pub(crate) use document::{LESSON, QUIRK, parts_of};
+pub use document::parts_of;
+pub(crate) use document::{LESSON, QUIRK};
 use name::FileName;
 pub use node::{Decision, Lesson, Node, Quirk};
 pub use store::StoredRecord;

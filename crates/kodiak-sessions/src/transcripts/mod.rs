@@ -41,7 +41,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 pub use agent::{Agent, resume};
-pub use turn::{Circumstances, KIND, Role, Turn};
+pub use turn::{Circumstances, KIND, Role, Turn, said_and_done};
 
 use crate::without_secrets;
 use discover::{Discovered, Found, discover};

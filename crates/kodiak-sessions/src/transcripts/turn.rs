@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use super::resume;
 use kodiak::source::TurnDetails;
 use kodiak_text::document::{Document, Markup, Thread, Timestamp};
+use kodiak_text::markup::heading;
 
 /// The kind of documents that are turns.
 pub const KIND: &str = "turn";
@@ -106,6 +107,79 @@ impl Turn {
         }
         body
     }
+}
+
+/// Signs in the names of tools beside letters and digits.
+const IN_NAMES: [char; 3] = ['_', '-', '.'];
+/// The names of tools that are plain words.
+const TOOLS: [&str; 38] = [
+    "Agent",
+    "Bash",
+    "BashOutput",
+    "Edit",
+    "ExitPlanMode",
+    "Glob",
+    "Grep",
+    "KillShell",
+    "LS",
+    "MultiEdit",
+    "NotebookEdit",
+    "NotebookRead",
+    "Read",
+    "Skill",
+    "SlashCommand",
+    "Task",
+    "TodoRead",
+    "TodoWrite",
+    "WebFetch",
+    "WebSearch",
+    "Write",
+    "bash",
+    "edit",
+    "find",
+    "glob",
+    "grep",
+    "list",
+    "ls",
+    "patch",
+    "read",
+    "shell",
+    "skill",
+    "task",
+    "todoread",
+    "todowrite",
+    "webfetch",
+    "websearch",
+    "write",
+];
+
+/// Divides the text of a turn's document into what was said and what the tools were asked
+/// and answered. The second part begins with the first paragraph that begins like a call.
+pub fn said_and_done(body: &str) -> (&str, &str) {
+    let mut at = 0;
+    loop {
+        if is_call(&body[at..]) {
+            return (body[..at].trim_end(), &body[at..]);
+        }
+        match body[at..].find("\n\n") {
+            Some(next) => at += next + 2,
+            None => return (body, ""),
+        }
+    }
+}
+
+/// Reports whether a text begins with the call of a tool: its name, alone in its line or
+/// before a colon.
+fn is_call(text: &str) -> bool {
+    let line = text.lines().next().unwrap_or_default();
+    let name = line.split_once(": ").map_or(line, |(name, _)| name);
+    let is_name = name.starts_with(|first: char| first.is_ascii_alphabetic())
+        && name.len() <= 100
+        && name
+            .chars()
+            .all(|sign| sign.is_ascii_alphanumeric() || IN_NAMES.contains(&sign));
+    is_name
+        && (TOOLS.contains(&name) || name.contains('_') && name.ends_with(char::is_alphanumeric))
 }
 
 /// What all turns of a session have in common.
@@ -214,12 +288,21 @@ pub(super) fn document(turn: &Turn, belonging: Belonging<'_>, problem: Option<St
 /// Returns the first line that says something.
 fn title_of(turn: &Turn, body: &str) -> String {
     let said = |line: &&str| line.chars().any(char::is_alphanumeric);
+    // What people and agents say is Markdown, and a tool's line is not.
+    let spoken = turn.text.lines().find(said);
+    let spoken = spoken.map(|line| line.trim_start_matches(MARKS));
+    if let Some(plain) = spoken.and_then(heading::title) {
+        return one_line(&plain);
+    }
     let line = body.lines().find(said).map(one_line);
     line.unwrap_or_else(|| turn.role.name().to_owned())
 }
 
+/// The signs of headings, quotations and lists, which begin a line.
+const MARKS: [char; 4] = ['#', '>', '-', ' '];
+
 fn one_line(text: &str) -> String {
-    let text = text.trim_start_matches(['#', '>', '-', '*', ' ']);
+    let text = text.trim_start_matches(MARKS).trim_start_matches("* ");
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if words.chars().count() <= TITLE {
         return words;
@@ -249,4 +332,64 @@ pub(super) fn details(fields: &[(String, String)], origin_gone: bool) -> Option<
         session,
         origin_gone,
     })
+}
+
+#[cfg(test)]
+mod title_tests {
+    use super::*;
+
+    #[test]
+    fn titles_have_no_markup_and_commands_stay_as_they_are() {
+        let of = |text: &str, tools: &[&str]| {
+            let turn = Turn {
+                text: text.to_owned(),
+                tools: tools.iter().map(|&tool| tool.to_owned()).collect(),
+                ..Turn::default()
+            };
+            let body = [text, &tools.join("\n")].join("\n");
+            title_of(&turn, &body)
+        };
+        assert_eq!(
+            of("The queue grows to **412**.", &[]),
+            "The queue grows to 412."
+        );
+        assert_eq!(
+            of("\n> - `VACUUM` copies it\n", &["bash: ls"]),
+            "VACUUM copies it"
+        );
+        assert_eq!(of("**Done.** See [it](a.md)", &[]), "Done. See it");
+        assert_eq!(of("* one\n* two", &[]), "one");
+        let command = "bash: ls *.rs `pwd` *.md";
+        assert_eq!(of("", &[command]), command);
+        assert_eq!(of("---", &[command]), command);
+        assert_eq!(of("", &[]), "user");
+    }
+}
+
+#[cfg(test)]
+mod parting_tests {
+    use super::*;
+
+    #[test]
+    fn a_turn_is_divided_where_its_first_call_is() {
+        for (body, said, done) in [
+            ("Hello.", "Hello.", ""),
+            (
+                "Note: this.\n\nSummary: that.",
+                "Note: this.\n\nSummary: that.",
+                "",
+            ),
+            (
+                "Look.\n\nBash: ls -la\nout\n\nmore",
+                "Look.",
+                "Bash: ls -la\nout\n\nmore",
+            ),
+            ("mcp__notes__search: query", "", "mcp__notes__search: query"),
+            ("exec_command: x", "", "exec_command: x"),
+            ("Read the file.\n\nTodoWrite", "Read the file.", "TodoWrite"),
+            ("", "", ""),
+        ] {
+            assert_eq!(said_and_done(body), (said, done), "{body}");
+        }
+    }
 }
