@@ -1,7 +1,7 @@
 //! Hits in words and as objects, within a budget.
 
 use kodiak::Error;
-use kodiak::search::{Answer, Caveat, Completeness, Corrected, Hit};
+use kodiak::search::{Answer, Card, Caveat, Completeness, Corrected, Hit};
 use serde_json::{Map, Value, json};
 
 use crate::budget::{Budget, clipped, tokens};
@@ -161,6 +161,7 @@ impl Listed for Hit {
         if let Some(alias) = &self.alias {
             text.push_str(&format!(" (alias {})", frame::title(alias)));
         }
+        text.push_str(&by(self));
         text.push_str(&frame::tags(self.tags.iter().take(MOST_TAGS)));
         if self.elsewhere {
             text.push_str(" (another project)");
@@ -191,6 +192,9 @@ impl Listed for Hit {
         add("path", harmless(&self.path));
         add("line", self.line.into());
         add("date", date(self).into());
+        if let Some(author) = author(self) {
+            add("author", harmless(author));
+        }
         if self.kind != "note" {
             add("kind", harmless(&self.kind));
         }
@@ -250,6 +254,18 @@ fn copies(hit: &Hit) -> Vec<String> {
 fn date(hit: &Hit) -> &str {
     let moment = hit.written_at();
     moment.get(..10).unwrap_or(moment)
+}
+
+/// Returns who wrote a document, as lines about it say it. Nothing is said of a turn of a
+/// session, which says so itself.
+pub(crate) fn by(card: &Card) -> String {
+    let author = author(card).map(|author| format!(" by {}", frame::title(author)));
+    author.unwrap_or_default()
+}
+
+/// Returns the name of who wrote a document, unless it is a turn of a session.
+pub(crate) fn author(card: &Card) -> Option<&str> {
+    card.author.as_deref().filter(|_| card.kind != "turn")
 }
 
 pub(crate) fn hundredths(number: f64) -> Value {

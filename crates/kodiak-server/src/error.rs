@@ -20,4 +20,7 @@ pub enum Error {
         /// Why it failed.
         source: std::io::Error,
     },
+    /// The operating system has no random numbers.
+    #[error("the operating system gave no random numbers: {0}")]
+    Random(String),
 }

@@ -72,16 +72,21 @@ pub(crate) fn message(error: &Error) -> String {
         Error::Corrupt { .. } => "the index is damaged",
         Error::Cache { .. } => "the embedding cache could not be used",
         Error::NoIndex { .. } => "there is no index yet",
-        Error::NotOurs { .. } => "the index is not one of Kodiak",
+        Error::NotOurs { .. } => "the file is not a Kodiak index",
         Error::WordsSettled { .. } => "the stemming of the index cannot change",
-        Error::Locked { .. } => "the index is being written by another process",
+        Error::Locked { .. } => "another process is writing to the index",
         Error::FolderMissing { .. } => "the folder does not exist",
         Error::NotAFolder { .. } => "the folder is a file",
         Error::Foreign {
             program: "Bear", ..
         } => "Bear's database cannot be read",
         Error::Foreign { .. } => "the database of another program cannot be read",
-        Error::SourceEmpty { .. } => "there are no notes any more",
+        Error::SourceEmpty { .. } => "there are no longer any notes",
+        Error::SourceElsewhere { .. } => "another machine has a source of this name",
+        Error::NotErased { source } => {
+            return format!("not everything is erased yet: {}", message(source));
+        }
+        Error::SourceNotHere { .. } => "the source is not registered here",
         Error::Watch { .. } => "the folder could not be watched",
         Error::ModelFiles { .. } => "the files of the model cannot be used",
         Error::VectorFile { .. } => "the vector file cannot be used",
@@ -121,7 +126,7 @@ fn step(error: &Error) -> String {
             return format!("the sources are {}", known.join(", "));
         }
         Error::UnknownProject { known, .. } if known.is_empty() => {
-            "no document has a project; leave it out"
+            "no document has a project; omit it"
         }
         Error::UnknownProject { known, .. } => {
             let known: Vec<String> = known.iter().map(|name| quoted(name)).collect();
@@ -205,6 +210,16 @@ mod tests {
             Error::FolderMissing { path: path() },
             Error::NotAFolder { path: path() },
             Error::SourceEmpty { location: detail() },
+            Error::SourceElsewhere {
+                name: "n".into(),
+                location: detail(),
+            },
+            Error::NotErased {
+                source: Box::new(Error::SourceNotHere {
+                    name: "n".into(),
+                    location: detail(),
+                }),
+            },
             Error::Watch {
                 path: path(),
                 detail: detail(),

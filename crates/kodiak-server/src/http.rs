@@ -23,14 +23,20 @@
 //! * `refusal` words and logs what is refused.
 
 mod access;
+mod answers;
 mod api;
 mod body;
 mod connections;
 mod cors;
 mod listen;
 mod load;
+mod lookups;
 mod origin;
+#[cfg(feature = "page")]
+mod page;
 mod refusal;
+mod session;
+mod written;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -46,11 +52,14 @@ use crate::error::{Error, Result};
 use crate::json::Json;
 use crate::options::Log;
 use crate::server::Server;
-use crate::token::TokenFile;
+use crate::token::Tokens;
 use access::Access;
 use load::Load;
 use origin::Origins;
 use refusal::{RefusalLog, Refused};
+use session::Sessions;
+
+pub use session::SignIn;
 
 /// The threads for work that continues after its caller has gone.
 const SPARE: usize = 16;
@@ -62,7 +71,7 @@ pub struct HttpOptions {
     pub address: SocketAddr,
     /// The tokens that let callers in. Without, everybody has the rights of the
     /// server's own guard.
-    pub tokens: Option<TokenFile>,
+    pub tokens: Option<Arc<dyn Tokens>>,
     /// The names by which the server is called, beside those of its address.
     pub hosts: Vec<String>,
     /// The origins of web pages that may call, beside its own.
@@ -87,6 +96,17 @@ pub struct Limits {
     pub working: usize,
     /// The number of requests that wait for their turn. More are refused.
     pub waiting: usize,
+    /// The bytes of all answers that clients have not taken yet; small ones do not count.
+    /// One token has three quarters at most. Others wait for their room.
+    pub answers: usize,
+    /// The time in which a client has to take something of what it is sent.
+    pub unread: Duration,
+    /// The time for which a code opens a session.
+    pub code: Duration,
+    /// The time without use after which a session expires.
+    pub session_idle: Duration,
+    /// The time after which a session expires even if it is used.
+    pub session: Duration,
     /// The number of connections. For another one, the one that was idle for longest
     /// is closed.
     pub connections: usize,
@@ -104,6 +124,11 @@ impl Default for Limits {
             // which all that wait share.
             working: (8 * cores).max(16),
             waiting: 256,
+            answers: 128 << 20,
+            unread: Duration::from_secs(30),
+            code: Duration::from_mins(1),
+            session_idle: Duration::from_hours(12),
+            session: Duration::from_hours(7 * 24),
             connections: 512,
         }
     }
@@ -118,12 +143,14 @@ pub struct Listening {
     router: Router,
     limits: Limits,
     server: Server,
+    sessions: Arc<Sessions>,
+    signs_in: bool,
 }
 
 /// Starts to listen. Requests wait until [`Listening::serve`] is called.
 pub fn listen(server: &Server, options: HttpOptions) -> Result<Listening> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
-        .max_blocking_threads(options.limits.working + SPARE)
+        .max_blocking_threads(options.limits.working + SPARE + lookups::MOST)
         .enable_all()
         .build()
         .map_err(Error::Start)?;
@@ -136,8 +163,11 @@ pub fn listen(server: &Server, options: HttpOptions) -> Result<Listening> {
         })?;
     let address = listener.local_addr().map_err(Error::Start)?;
     let limits = options.limits;
+    let sessions = Arc::new(Sessions::new(address.port(), limits));
     Ok(Listening {
-        router: router(server, address, options),
+        signs_in: options.tokens.is_some(),
+        router: router(server, address, options, &sessions),
+        sessions,
         server: server.clone(),
         runtime,
         listener,
@@ -150,6 +180,16 @@ impl Listening {
     /// Returns the address that is listened at.
     pub fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// Reports whether people have to sign in to the page; `None` if there is no page.
+    pub fn page(&self) -> Option<bool> {
+        cfg!(feature = "page").then_some(self.signs_in)
+    }
+
+    /// Returns what makes codes, with which the owner of the machine signs in.
+    pub fn sign_in(&self) -> SignIn {
+        SignIn::new(&self.sessions)
     }
 
     /// Serves until the process is told to end. What is being answered then is
@@ -174,11 +214,16 @@ impl Listening {
 }
 
 /// Returns all routes, behind all checks.
-fn router(server: &Server, address: SocketAddr, options: HttpOptions) -> Router {
+fn router(
+    server: &Server,
+    address: SocketAddr,
+    options: HttpOptions,
+    sessions: &Arc<Sessions>,
+) -> Router {
     let log: Log = Arc::clone(&server.options().log);
     let refusals = Arc::new(RefusalLog::new(log));
     let limits = options.limits;
-    let access = Arc::new(Access::new(server, options.tokens));
+    let access = Arc::new(Access::new(server, options.tokens, sessions, limits.time));
     let load = Arc::new(Load::new(limits));
     let origins = Arc::new(Origins::new(address, &options.hosts, &options.origins));
     let guarded = Router::new()
@@ -190,13 +235,23 @@ fn router(server: &Server, address: SocketAddr, options: HttpOptions) -> Router 
         .layer(DefaultBodyLimit::disable())
         .layer(middleware::from_fn_with_state(
             Arc::clone(&load),
+            answers::hold,
+        ))
+        .layer(middleware::from_fn_with_state(
+            Arc::clone(&load),
             load::limit,
         ))
         .layer(middleware::from_fn_with_state(load, body::read))
-        .layer(middleware::from_fn_with_state(access, access::admit));
-    Router::new()
+        .layer(middleware::from_fn_with_state(
+            Arc::clone(&access),
+            access::admit,
+        ));
+    let open = Router::new()
         .route("/health", get(health))
-        .method_not_allowed_fallback(async || Refused::NoMethod)
+        .merge(session::router(access, limits));
+    #[cfg(feature = "page")]
+    let open = open.merge(page::router());
+    open.method_not_allowed_fallback(async || Refused::NoMethod)
         .fallback_service(guarded)
         .layer(middleware::from_fn_with_state(origins, origin::check))
         .layer(middleware::map_response(with_headers))

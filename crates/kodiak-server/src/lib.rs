@@ -9,6 +9,7 @@
 //! * `server` decides which tools, resources and documents exist for a caller;
 //! * `ask` reads what callers mean;
 //! * `answer` words answers within a number of tokens, with what documents say framed;
+//! * `reading` renders documents as HTML;
 //! * `upkeep` keeps the index up to date in the background;
 //! * `news` notifies subscribers of changes and progress;
 //! * `mcp` speaks the protocol, and is the only module that knows it.
@@ -25,20 +26,27 @@ pub mod mcp;
 mod news;
 mod options;
 mod prompt;
+mod reading;
 mod resource;
 mod scope;
+mod secret;
 mod server;
+mod stream;
 pub mod token;
 pub mod tool;
+mod undo;
 mod upkeep;
-pub mod xml;
+mod writing;
 
 pub use error::{Error, Result};
 pub use failure::Refusal;
 pub use kodiak::budget::{DEFAULT_TOKENS, MOST_TOKENS};
+use kodiak::search::xml;
 use kodiak::{budget, frame};
-pub use options::{Log, NewNote, NoteCreator, Options, Renewal, Settled};
-pub use resource::{Reading, Resource, SEARCH_SOURCE};
+pub use options::{
+    Location, Locator, Log, NewNote, NoteCreator, Opener, Options, Renewal, Settled,
+};
+pub use resource::{Reading, Resource};
 pub use server::{Caller, Server};
 pub use tool::{Tool, ToolAnswer, ToolSet};
 pub use upkeep::Upkeep;

@@ -5,16 +5,18 @@
 //! what it hears goes through. `watch` looks after the documents that clients
 //! wished to hear of. How an outlet reaches a client is left to the protocol.
 
+mod streams;
 mod watch;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use kodiak::access::Guard;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+use tokio::sync::mpsc;
 
 use crate::failure::Refusal;
 use crate::server::Caller;
+pub(crate) use streams::{Admission, Streams};
 
 /// The most addresses that one listener hears of.
 pub(crate) const MOST_ADDRESSES: usize = 500;
@@ -24,9 +26,6 @@ const LONGEST_ADDRESS: usize = 4_096;
 const HELD: usize = 64;
 /// The most outlets of one listener. The oldest makes room.
 const MOST_OUTLETS: usize = 8;
-/// The most streams at once: half of the connections that a server takes, so that
-/// those who listen leave room for those who ask.
-const MOST_STREAMS: usize = 256;
 /// The most listeners at once.
 const MOST_LISTENERS: usize = 2_048;
 
@@ -72,37 +71,20 @@ pub(crate) enum Item {
     Listed,
 }
 
-/// All who listen. It knows a listener as long as somebody else does.
-#[derive(Debug)]
+/// All listeners. It does not keep a listener alive.
+#[derive(Debug, Default)]
 pub(crate) struct News {
     listeners: Mutex<Vec<Weak<Listener>>>,
     /// The last message that is told once in a row.
     last: Mutex<String>,
     watched: watch::Watched,
-    streams: Arc<Semaphore>,
-}
-
-impl Default for News {
-    fn default() -> Self {
-        Self {
-            listeners: Mutex::default(),
-            last: Mutex::default(),
-            watched: watch::Watched::default(),
-            streams: Arc::new(Semaphore::new(MOST_STREAMS)),
-        }
-    }
+    streams: Arc<Streams>,
 }
 
 impl News {
-    /// Takes a place for a connection that goes on, until it is dropped.
-    pub(crate) fn stream(&self) -> Result<OwnedSemaphorePermit, Refusal> {
-        let place = Arc::clone(&self.streams).try_acquire_owned();
-        place.map_err(|_| {
-            Refusal::new(
-                "too many streams are open",
-                "close the ones you do not read, and try again",
-            )
-        })
+    /// Returns the places of connections that go on.
+    pub(crate) fn streams(&self) -> &Arc<Streams> {
+        &self.streams
     }
 
     /// Adds a listener that has no wish yet.
@@ -131,11 +113,15 @@ impl News {
 
     /// Sends a message to every listener that wants it and may see it.
     pub(crate) fn tell(&self, level: Level, about: About<'_>, text: &str) {
+        let mut admission = Admission::default();
         for listener in self.listeners() {
             let wanted = lock(&listener.wish)
                 .level
                 .is_some_and(|least| level >= least);
-            if wanted && about.is_for(&listener.caller.guard) && listener.is_admitted() {
+            if wanted
+                && about.is_for(&listener.caller.guard)
+                && listener.is_admitted(&mut admission)
+            {
                 let text = text.to_owned();
                 listener.send(Item::Message { level, text });
             }
@@ -155,6 +141,7 @@ impl News {
 
     /// Ends all streams and outlets.
     pub(crate) fn close(&self) {
+        self.streams.close();
         for listener in self.listeners() {
             listener.close();
         }
@@ -256,8 +243,8 @@ impl Listener {
     }
 
     /// Reports whether the caller is still let in. If not, its outlets end.
-    fn is_admitted(&self) -> bool {
-        let admitted = self.caller.is_admitted();
+    fn is_admitted(&self, admission: &mut Admission) -> bool {
+        let admitted = admission.is_of(&self.caller);
         if !admitted {
             self.close();
         }
@@ -338,7 +325,7 @@ mod tests {
         let admitted = Arc::new(std::sync::atomic::AtomicBool::new(true));
         let pass = Arc::clone(&admitted);
         let pass = Arc::new(move || pass.load(std::sync::atomic::Ordering::Relaxed));
-        let listener = news.join(Caller::new(reader()).with_pass(pass)).unwrap();
+        let listener = news.join(Caller::new(reader()).with_session(pass)).unwrap();
         listener.set_level(Level::Debug);
         let mut outlet = listener.open();
         news.tell(Level::Info, About::Index, "one");
@@ -346,15 +333,6 @@ mod tests {
         news.tell(Level::Info, About::Index, "two");
         assert_eq!(texts(&mut outlet), ["one"]);
         assert!(outlet.is_closed() && !listener.is_open());
-    }
-
-    #[test]
-    fn streams_leave_room() {
-        let news = News::default();
-        let mut open: Vec<_> = (0..MOST_STREAMS).map(|_| news.stream().unwrap()).collect();
-        news.stream().unwrap_err();
-        open.pop();
-        drop(news.stream().unwrap());
     }
 
     #[test]

@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use kodiak::Engine;
 use kodiak::access::Guard;
+use kodiak::history::History;
+use kodiak::search::Found;
 #[cfg(feature = "sessions")]
 use kodiak_sessions::BrainOptions;
 
@@ -17,6 +19,41 @@ pub type Log = Arc<dyn Fn(&str) + Send + Sync>;
 /// Creates a note in another application. Fails with the reason.
 pub type NoteCreator = Arc<dyn Fn(&NewNote) -> Result<(), String> + Send + Sync>;
 
+/// Opens a document, at the line that was found, where the owner can change it. Fails with
+/// the reason.
+pub type Opener = Arc<dyn Fn(&Engine, &Found) -> Result<(), String> + Send + Sync>;
+
+/// Where a document is, for the owner of the machine.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Location {
+    /// The absolute path of its file.
+    pub file: Option<String>,
+    /// The address that opens it in the application it is from.
+    pub url: Option<String>,
+}
+
+/// Returns where documents are.
+#[derive(Clone)]
+pub struct Locator(Arc<dyn Fn(&Found) -> Location + Send + Sync>);
+
+impl Locator {
+    /// Creates a locator that asks `locate`.
+    pub fn new(locate: impl Fn(&Found) -> Location + Send + Sync + 'static) -> Self {
+        Self(Arc::new(locate))
+    }
+
+    /// Returns where a document is.
+    pub(crate) fn locate(&self, found: &Found) -> Location {
+        (self.0)(found)
+    }
+}
+
+impl fmt::Debug for Locator {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Locator")
+    }
+}
+
 /// What is served, where the settings decide.
 #[derive(Clone, Debug)]
 pub struct Settled {
@@ -24,6 +61,10 @@ pub struct Settled {
     pub engine: Engine,
     /// The sources whose documents are known by their keys, not by ids.
     pub named_by_key: Vec<String>,
+    /// Where it is recorded what the owner of the machine opens; nowhere if absent.
+    pub history: Option<History>,
+    /// Tells the owner of the machine where documents are.
+    pub locator: Option<Locator>,
     /// How questions to the session records are answered.
     #[cfg(feature = "sessions")]
     pub brain: BrainOptions,
@@ -35,6 +76,8 @@ impl Settled {
         Self {
             engine,
             named_by_key: Vec::new(),
+            history: None,
+            locator: None,
             #[cfg(feature = "sessions")]
             brain: BrainOptions::default(),
         }
@@ -69,6 +112,9 @@ pub struct Options {
     pub wrapped: bool,
     /// Creates notes for the tool `note_create`, which is not offered without.
     pub note_creator: Option<NoteCreator>,
+    /// Opens documents for the owner, who uses a browser on this machine; none are opened
+    /// without.
+    pub opener: Option<Opener>,
     /// The source that memories are written to; none are written without.
     pub memory_source: Option<String>,
     /// The source that articles are written to.
@@ -92,6 +138,7 @@ impl Options {
             max_tokens: DEFAULT_TOKENS,
             wrapped: false,
             note_creator: None,
+            opener: None,
             memory_source: None,
             article_source: None,
             project: None,
@@ -110,6 +157,7 @@ impl fmt::Debug for Options {
             .field("max_tokens", &self.max_tokens)
             .field("wrapped", &self.wrapped)
             .field("note_creator", &self.note_creator.is_some())
+            .field("opener", &self.opener.is_some())
             .finish_non_exhaustive()
     }
 }

@@ -16,8 +16,6 @@ use crate::server::{Caller, Server};
 
 /// What every address begins with.
 const SCHEME: &str = "kodiak://";
-/// The name in addresses that stands for a search. No source can have it.
-pub const SEARCH_SOURCE: &str = "search";
 /// The template of the addresses of documents.
 pub(crate) const DOCUMENTS: &str = "kodiak://{source}/{+key}";
 /// The template of the addresses of searches.
@@ -107,8 +105,8 @@ impl Server {
     fn search_text(&self, caller: &Caller, query: &str, cancel: &Cancel) -> String {
         let mut arguments = Map::new();
         arguments.insert("query".to_owned(), query.into());
-        let nobody = |_: Event<'_>| {};
-        let answer = self.call_any(caller, "search", arguments, cancel, &nobody);
+        let ignored = |_: Event<'_>| {};
+        let answer = self.call_any(caller, "search", arguments, cancel, &ignored);
         answer.map(|answer| answer.text).unwrap_or_default()
     }
 

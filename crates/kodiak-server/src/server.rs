@@ -2,15 +2,18 @@
 
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
-use kodiak::access::Guard;
+use kodiak::access::{Capability, Guard};
 use kodiak::engine::View;
+use kodiak::history::History;
+use kodiak::search::Found;
 use kodiak::{Cancel, Engine, Event, Job};
 use serde_json::{Map, Value};
 
 use crate::budget::Budget;
 use crate::failure::Refusal;
 use crate::news::{About, Level, News};
-use crate::options::{Options, Settled};
+use crate::options::{Location, Opener, Options, Settled};
+use crate::token::Token;
 use crate::tool::arguments::Arguments;
 use crate::tool::{ALL, Call, Effect, Tool, ToolAnswer, ToolSet, note_create_off, remember_off};
 use crate::upkeep::Work;
@@ -41,31 +44,118 @@ pub struct Caller {
     /// What exists for it, and what it may do. A caller that is restricted to a
     /// project writes into it.
     pub guard: Guard,
-    /// Reports whether it is still let in; always if absent.
-    pass: Option<Pass>,
+    /// Reports whether its session goes on; it has none if absent.
+    session: Option<Pass>,
+    /// Whether it is the owner of the machine, in a browser.
+    local: bool,
+    /// The token that lets it in, if one does.
+    token: Option<Held>,
 }
 
-/// Reports whether a caller is still let in.
+/// The token of a caller.
+#[derive(Clone)]
+pub(crate) struct Held {
+    /// Its name.
+    pub(crate) name: Arc<str>,
+    /// What tells it from every other token.
+    pub(crate) hash: Arc<str>,
+    /// Reports whether it is still valid.
+    pass: Pass,
+}
+
+/// Reports whether something that lets a caller in is still there.
 pub(crate) type Pass = Arc<dyn Fn() -> bool + Send + Sync>;
 
 impl Caller {
     /// Makes a caller with these rights.
     pub fn new(guard: Guard) -> Self {
-        Self { guard, pass: None }
+        Self {
+            guard,
+            session: None,
+            local: false,
+            token: None,
+        }
     }
 
     /// Makes it the owner of the machine, in a browser.
     #[must_use]
-    pub(crate) fn with_pass(self, pass: Pass) -> Self {
+    pub(crate) fn local(self) -> Self {
         Self {
-            pass: Some(pass),
+            local: true,
             ..self
         }
     }
 
+    /// Sets the token that lets it in, and what reports whether that is still valid, which
+    /// may have to ask where tokens are kept.
+    #[must_use]
+    pub(crate) fn with_token(self, token: &Token, pass: Pass) -> Self {
+        Self {
+            token: Some(Held {
+                name: token.name.as_str().into(),
+                hash: token.hash().into(),
+                pass,
+            }),
+            ..self
+        }
+    }
+
+    /// Returns the token that lets it in, if one does.
+    pub(crate) fn token(&self) -> Option<&Held> {
+        self.token.as_ref()
+    }
+
+    /// Reports whether it is the owner of the machine: signed in by a link that the
+    /// server printed, or let in by a server that wants no token. What the owner opens is
+    /// recorded, and shown to no others.
+    pub(crate) fn is_local(&self) -> bool {
+        self.local
+    }
+
+    /// Sets what reports whether its session goes on, for work that continues after its
+    /// request. It must not wait for anything.
+    #[must_use]
+    pub(crate) fn with_session(self, session: Pass) -> Self {
+        Self {
+            session: Some(session),
+            ..self
+        }
+    }
+
+    /// Returns what tells it from callers with other tokens; `None` if it has none and is
+    /// not the owner in a session.
+    pub(crate) fn holder(&self) -> Option<&str> {
+        match &self.token {
+            Some(token) => Some(&token.hash),
+            None => self.session.is_some().then_some(""),
+        }
+    }
+
+    /// Reports whether there is anything that could end what it is allowed.
+    pub(crate) fn can_be_refused(&self) -> bool {
+        self.holder().is_some()
+    }
+
+    /// Reports whether its session goes on, if it has one.
+    pub(crate) fn is_in_session(&self) -> bool {
+        self.session.as_ref().is_none_or(|session| session())
+    }
+
+    /// Reports whether its token is still valid, if it has one.
+    pub(crate) fn has_valid_token(&self) -> bool {
+        self.token.as_ref().is_none_or(|token| (token.pass)())
+    }
+
     /// Reports whether the caller is still let in.
     pub(crate) fn is_admitted(&self) -> bool {
-        self.pass.as_ref().is_none_or(|pass| pass())
+        self.is_in_session() && self.has_valid_token()
+    }
+}
+
+impl std::fmt::Debug for Held {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut shown = formatter.debug_struct("Held");
+        shown.field("name", &self.name).finish_non_exhaustive()
     }
 }
 
@@ -115,6 +205,28 @@ impl Server {
     pub(crate) fn names_by_key(&self, source: &str) -> bool {
         let named = &self.settled().named_by_key;
         named.iter().any(|name| name == source)
+    }
+
+    /// Returns where it is recorded what a caller opens: of the owner of the machine, and
+    /// of no other caller.
+    pub(crate) fn history(&self, caller: &Caller) -> Option<History> {
+        let history = self.settled().history.clone();
+        history.filter(|_| caller.is_local())
+    }
+
+    /// Returns where a document is, for the owner of the machine. No other caller is told.
+    pub(crate) fn location(&self, caller: &Caller, found: &Found) -> Location {
+        let locator = self.settled().locator.clone();
+        let locator = locator.filter(|_| caller.is_local());
+        locator.map_or_else(Location::default, |locator| locator.locate(found))
+    }
+
+    /// Returns what opens documents in an editor for a caller: for the owner of the machine,
+    /// if the owner may write.
+    pub(crate) fn opener(&self, caller: &Caller) -> Option<Opener> {
+        let writes = caller.guard.require(Capability::Write).is_ok();
+        let opener = self.options().opener.clone();
+        opener.filter(|_| writes && caller.is_local())
     }
 
     /// Returns how questions to the session records are answered.

@@ -7,12 +7,15 @@
 
 mod file;
 
-use std::fmt::Write;
+use std::fmt::Debug;
+use std::sync::Arc;
 
 use blake3::Hash;
 use kodiak::Timestamp;
 use kodiak::access::{Capability, Guard};
 use serde::{Deserialize, Serialize};
+
+use crate::secret;
 
 pub use file::{TokenError, TokenFile};
 
@@ -21,6 +24,43 @@ const PREFIX: &str = "kodiak_";
 
 /// The number of random bytes of a token.
 const BYTES: usize = 32;
+
+/// Where tokens are kept.
+///
+/// A server asks at each request, so that a token that is revoked is refused from then on.
+pub trait Tokens: Debug + Send + Sync {
+    /// Returns the tokens, in the order in which they were made.
+    fn list(&self) -> Result<Arc<Vec<Token>>, TokenError>;
+
+    /// Returns the token that a request presents, if it is valid.
+    fn presented(&self, secret: &str, now: Timestamp) -> Result<Option<Token>, TokenError>;
+
+    /// Reports whether a token that was presented is still there and valid.
+    fn has(&self, token: &Token, now: Timestamp) -> bool;
+
+    /// Makes a token and keeps its hash. Returns the token, which cannot be had
+    /// again. `holder` is the name of this process for others that wait.
+    fn create(
+        &self,
+        name: &str,
+        grant: Grant,
+        now: Timestamp,
+        expires_at: Option<Timestamp>,
+        holder: &str,
+    ) -> Result<String, TokenError>;
+
+    /// Keeps a token that was made elsewhere, unless its name is taken. Returns whether it
+    /// did.
+    fn keep(&self, token: Token, holder: &str) -> Result<bool, TokenError>;
+
+    /// Removes a token, so that it is valid no longer.
+    fn revoke(&self, name: &str, holder: &str) -> Result<(), TokenError>;
+
+    /// Reports whether what is written with a token is by the author of its name.
+    fn name_authors(&self) -> bool {
+        false
+    }
+}
 
 /// What a caller may do, and what exists for it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -79,15 +119,12 @@ impl Token {
         created_at: Timestamp,
         expires_at: Option<Timestamp>,
     ) -> Result<(Self, String), TokenError> {
-        let mut random = [0; BYTES];
-        getrandom::fill(&mut random).map_err(|error| TokenError::Random(error.to_string()))?;
-        let mut secret = PREFIX.to_owned();
-        for byte in random {
-            let _ = write!(secret, "{byte:02x}");
-        }
+        let random = secret::random::<BYTES>();
+        let random = random.map_err(|error| TokenError::Random(error.to_string()))?;
+        let secret = format!("{PREFIX}{random}");
         let token = Self {
             name,
-            hash: blake3::hash(secret.as_bytes()).to_hex().to_string(),
+            hash: hash(&secret),
             grant,
             created_at,
             expires_at,
@@ -95,10 +132,43 @@ impl Token {
         Ok((token, secret))
     }
 
+    /// Returns a token that was kept, by the hash that it was kept with.
+    pub fn kept(
+        name: String,
+        hash: String,
+        grant: Grant,
+        created_at: Timestamp,
+        expires_at: Option<Timestamp>,
+    ) -> Self {
+        Self {
+            name,
+            hash,
+            grant,
+            created_at,
+            expires_at,
+        }
+    }
+
+    /// Returns what tells it from every other token, also from a later one of its name.
+    pub fn hash(&self) -> &str {
+        &self.hash
+    }
+
     /// Reports whether it is no longer valid.
     pub fn is_expired(&self, now: Timestamp) -> bool {
         self.expires_at.is_some_and(|end| end <= now)
     }
+}
+
+fn hash(secret: &str) -> String {
+    blake3::hash(secret.as_bytes()).to_hex().to_string()
+}
+
+/// Returns the hash by which a token is kept; `None` if a text cannot be a token.
+pub fn hash_of(secret: &str) -> Option<String> {
+    let random = secret.strip_prefix(PREFIX)?;
+    let is_random = random.len() == 2 * BYTES && random.bytes().all(|one| one.is_ascii_hexdigit());
+    is_random.then(|| hash(secret))
 }
 
 /// Returns the token that was presented, if there is one that is valid. How long
@@ -154,6 +224,9 @@ mod tests {
         let (_, other) = made("one", None);
         assert_ne!(secret, other);
         assert_eq!(secret.len(), PREFIX.len() + 64);
+        assert_eq!(hash_of(&secret).as_deref(), Some(token.hash()));
+        assert_eq!(hash_of(&secret[1..]), None);
+        assert_eq!(hash_of(&format!("{PREFIX}x")), None);
         let kept = serde_json::to_string(&token).unwrap();
         assert!(!kept.contains(&secret[PREFIX.len()..]), "{kept}");
     }

@@ -2,7 +2,10 @@
 //! something is missing, and embedding what has no vector.
 //!
 //! It never delays an answer: it begins a moment after the start, and what it
-//! does shows in answers as a remark.
+//! does shows in answers as a remark. While pages are open, `viewers` looks for changes
+//! beside it.
+
+mod viewers;
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -14,6 +17,9 @@ use kodiak::{Cancel, Error, Event, Job};
 
 use crate::news::{About, Level};
 use crate::server::Server;
+
+pub(crate) use viewers::Viewer;
+use viewers::Viewers;
 
 /// How long the first answer has the machine to itself.
 const SETTLE: Duration = Duration::from_secs(2);
@@ -30,6 +36,7 @@ pub(crate) struct Work {
     asked: Mutex<Asked>,
     changed: Condvar,
     doing: Mutex<Option<Doing>>,
+    viewers: Viewers,
     cancel: Cancel,
 }
 
@@ -122,6 +129,7 @@ impl Work {
         asked.stop = true;
         asked.running = false;
         self.cancel.cancel();
+        self.viewers.stop();
         self.changed.notify_all();
     }
 }
@@ -130,7 +138,7 @@ impl Work {
 #[derive(Debug)]
 pub struct Upkeep {
     work: Arc<Work>,
-    thread: Option<JoinHandle<()>>,
+    threads: Vec<JoinHandle<()>>,
 }
 
 impl Upkeep {
@@ -140,13 +148,17 @@ impl Upkeep {
     pub fn begin(server: &Server, guard: Guard, interval: Duration) -> std::io::Result<Self> {
         let work = Arc::clone(server.work());
         work.asked().running = true;
+        let (looking, looked, shared) = (server.clone(), guard.clone(), Arc::clone(&work));
+        let looks = std::thread::Builder::new()
+            .name("looks".to_owned())
+            .spawn(move || viewers::run(&looking, &looked, &shared))?;
         let (server, shared) = (server.clone(), Arc::clone(&work));
-        let thread = std::thread::Builder::new()
+        let syncs = std::thread::Builder::new()
             .name("upkeep".to_owned())
             .spawn(move || run(&server, &guard, &shared, interval))?;
         Ok(Self {
             work,
-            thread: Some(thread),
+            threads: vec![looks, syncs],
         })
     }
 }
@@ -154,15 +166,12 @@ impl Upkeep {
 impl Drop for Upkeep {
     fn drop(&mut self) {
         self.work.stop();
-        let Some(thread) = self.thread.take() else {
-            return;
-        };
         // What is cut off by the end of the process is begun again by the next.
         let until = Instant::now() + FAREWELL;
-        while !thread.is_finished() && Instant::now() < until {
+        while !self.threads.iter().all(JoinHandle::is_finished) && Instant::now() < until {
             std::thread::sleep(Duration::from_millis(5));
         }
-        if thread.is_finished() {
+        for thread in self.threads.drain(..).filter(JoinHandle::is_finished) {
             let _ = thread.join();
         }
     }

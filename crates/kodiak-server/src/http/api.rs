@@ -4,13 +4,22 @@
 //! Unlike the tools for agents, it takes nothing for something else: a field
 //! that it does not know or a text in place of a number is refused.
 
+mod conversation;
+mod counts;
 mod document;
+mod events;
+mod facets;
+mod files;
 mod links;
 mod parameters;
+mod recent;
+mod rendered;
 mod search;
+mod session;
 mod similar;
 mod status;
 mod timeline;
+mod write;
 
 use axum::body::Bytes;
 use axum::extract::{FromRequest, Request};
@@ -30,15 +39,31 @@ pub(super) fn router(server: Server) -> Router {
     Router::new()
         .route("/search", post(search::search))
         .route("/documents/{id}", get(document::document))
+        .route("/documents/{id}/rendered", get(rendered::rendered_document))
+        .route("/documents/{id}/files/{*path}", get(files::file))
+        .route(
+            "/documents/{id}/conversation",
+            get(conversation::conversation),
+        )
+        .route("/facets", post(facets::facets))
+        .route("/recent", get(recent::recent))
+        .route("/opened", post(recent::opened))
+        .route("/timeline/counts", get(counts::counts))
+        .route(
+            "/events",
+            get(events::events).layer(Extension(events::Watches::new())),
+        )
         .route("/links/{id}", get(links::links))
         .route("/similar/{id}", get(similar::similar))
         .route("/timeline", get(timeline::timeline))
         .route("/status", get(status::status))
-        .with_state(server)
+        .route("/session", get(session::session))
+        .with_state(server.clone())
+        .merge(write::router(server))
 }
 
 /// The body of a request, read as JSON.
-struct Body<T>(T);
+pub(super) struct Body<T>(pub(super) T);
 
 impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
     type Rejection = Refused;
@@ -88,6 +113,14 @@ async fn work<T: Send + 'static>(
     server: &Server,
     work: impl FnOnce(&Engine) -> Result<T, Refused> + Send + 'static,
 ) -> Answered<T> {
+    worked(server, work).await.map(Json)
+}
+
+/// Does blocking work like [`work`], for an answer that is not JSON.
+async fn worked<T: Send + 'static>(
+    server: &Server,
+    work: impl FnOnce(&Engine) -> Result<T, Refused> + Send + 'static,
+) -> Result<T, Refused> {
     /// Cancels when it is dropped.
     struct Waiting(Cancel);
 
@@ -103,7 +136,7 @@ async fn work<T: Send + 'static>(
     let done = tokio::task::spawn_blocking(move || work(&engine)).await;
     drop(waiting);
     match done {
-        Ok(answer) => answer.map(Json),
+        Ok(answer) => answer,
         Err(error) => Err(Refused::Failed(Refusal::new(
             format!("the request failed: {error}"),
             "try another one",

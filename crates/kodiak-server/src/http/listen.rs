@@ -19,6 +19,7 @@ use tokio::net::TcpListener;
 
 use super::Limits;
 use super::connections::{Connection, Connections, Use};
+use super::written::Written;
 
 /// How long a client may take to send the head of a request. It also ends
 /// idle connections.
@@ -60,6 +61,7 @@ pub(super) async fn accept(
         };
         // Answers are small, and no client should wait for more to send.
         let _ = stream.set_nodelay(true);
+        let stream = Written::new(stream, limits.unread);
         let connection = place.connection();
         let router = TowerToHyperService::new(router.clone());
         let service =

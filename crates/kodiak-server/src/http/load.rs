@@ -48,6 +48,10 @@ struct Places {
     reading: Arc<Semaphore>,
     /// The room for bodies, in units.
     room: Arc<Semaphore>,
+    /// The room for answers, in units.
+    answers: Arc<Semaphore>,
+    /// All of that.
+    most_answers: u32,
 }
 
 impl Places {
@@ -55,7 +59,11 @@ impl Places {
     fn new(limits: Limits, part: usize, whole: usize) -> Arc<Self> {
         let share = |number: usize| (number * part).div_ceil(whole);
         let working = share(limits.working).max(1);
+        let answers = (share(limits.answers) / UNIT).clamp(1, Semaphore::MAX_PERMITS);
+        let most_answers = u32::try_from(answers).unwrap_or(u32::MAX);
         Arc::new(Self {
+            answers: Arc::new(Semaphore::new(most_answers as usize)),
+            most_answers,
             served: Semaphore::new(working + share(limits.waiting)),
             working: Semaphore::new(working),
             reading: Arc::new(Semaphore::new(share(limits.connections).max(1))),
@@ -92,6 +100,20 @@ impl Room {
             self.size += units as usize * UNIT;
         }
         Ok(())
+    }
+}
+
+/// The room that an answer takes until this is dropped.
+#[derive(Debug)]
+pub(super) struct AnswerRoom {
+    _held: Vec<OwnedSemaphorePermit>,
+    size: usize,
+}
+
+impl AnswerRoom {
+    /// Returns the bytes that there is room for.
+    pub(super) fn size(&self) -> usize {
+        self.size
     }
 }
 
@@ -138,6 +160,46 @@ impl Load {
             size: 0,
         };
         Ok((reading, room))
+    }
+}
+
+impl Load {
+    /// Returns where an answer of a caller takes its room, and how much. One that is larger
+    /// than the room of a caller takes all of that.
+    fn answers(&self, who: &Who, size: usize) -> ([Arc<Places>; 2], u32) {
+        let of = self.places(who);
+        let units = u32::try_from(size.div_ceil(UNIT)).unwrap_or(u32::MAX);
+        let most = of.iter().map(|places| places.most_answers).min();
+        (of, units.min(most.unwrap_or(units)))
+    }
+
+    /// Waits for room for an answer.
+    pub(super) async fn room_for_answer(&self, who: &Who, size: usize) -> AnswerRoom {
+        let (of, units) = self.answers(who, size);
+        let mut held = Vec::with_capacity(of.len());
+        for places in of {
+            // Never closed.
+            held.extend(Arc::clone(&places.answers).acquire_many_owned(units).await);
+        }
+        AnswerRoom { _held: held, size }
+    }
+
+    /// Returns room for an answer, if there is any now.
+    pub(super) fn try_room_for_answer(&self, who: &Who, size: usize) -> Option<AnswerRoom> {
+        let (of, units) = self.answers(who, size);
+        let mut held = Vec::with_capacity(of.len());
+        for places in of {
+            let room = Arc::clone(&places.answers).try_acquire_many_owned(units);
+            held.push(room.ok()?);
+        }
+        Some(AnswerRoom { _held: held, size })
+    }
+
+    /// Returns the bytes of answers that their clients have not taken.
+    #[cfg(test)]
+    pub(super) fn held_by_answers(&self) -> usize {
+        let free = self.all.answers.available_permits();
+        (self.all.most_answers as usize - free) * UNIT
     }
 }
 

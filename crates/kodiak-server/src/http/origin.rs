@@ -17,6 +17,10 @@ use axum::response::{IntoResponse, Response};
 use super::cors;
 use super::refusal::Refused;
 
+/// Marks a request that a page of another origin sent, which may call.
+#[derive(Clone, Debug)]
+pub(super) struct ForeignPage(pub(super) String);
+
 /// The names of a server, and the pages that may call it.
 #[derive(Debug)]
 pub(super) struct Origins {
@@ -87,17 +91,30 @@ fn host(uri: &Uri, headers: &HeaderMap) -> Result<Authority, Refused> {
     }
 }
 
+/// Reports whether an origin is the server's own, behind a proxy that encrypts.
+fn is_encrypted_own(headers: &HeaderMap, origin: &HeaderValue) -> bool {
+    let host = headers.get(HOST).map(HeaderValue::as_bytes);
+    let called = origin.as_bytes().strip_prefix(b"https://");
+    matches!((called, host), (Some(called), Some(host)) if called.eq_ignore_ascii_case(host))
+}
+
 /// Lets a request through if it may have been sent on purpose, and lets a page that may
 /// call read the answer.
 pub(super) async fn check(
     State(origins): State<Arc<Origins>>,
-    request: Request,
+    mut request: Request,
     next: Next,
 ) -> Response {
     let origin = match origins.judge(request.uri(), request.headers()) {
         Ok(origin) => origin,
         Err(refused) => return refused.into_response(),
     };
+    if let Some(origin) = &origin
+        && !is_encrypted_own(request.headers(), origin)
+    {
+        let origin = String::from_utf8_lossy(origin.as_bytes()).into_owned();
+        request.extensions_mut().insert(ForeignPage(origin));
+    }
     let asks = cors::is_preflight(request.method(), request.headers());
     let mut response = if asks && origin.is_some() {
         cors::preflight(request.headers())

@@ -27,6 +27,12 @@ pub(super) enum Refused {
     Origin(String),
     /// There was no token, or none that is valid.
     NoToken { presented: bool },
+    /// The session has ended, or the request does not bring both of its secrets.
+    SessionOver,
+    /// The code of a link was used, or has expired.
+    Code,
+    /// Signing in has failed too often. More failures are counted after this time.
+    TooManyAttempts(Duration),
     /// The tokens cannot be read.
     TokensUnreadable(String),
     /// There is no such route.
@@ -43,10 +49,16 @@ pub(super) enum Refused {
     NotJson,
     /// There is no such document, or it does not exist for the caller.
     NotFound(Refusal),
+    /// What is there does not allow it: it has changed, or has the name.
+    Conflict(Refusal),
+    /// A document could not be opened in another program.
+    Unopened(Refusal),
     /// The caller may not do that.
     NotAllowed(Refusal),
     /// Too many requests are being served.
     Busy,
+    /// Too many streams are open.
+    Crowded(Refusal),
     /// The request took too long.
     TooSlow,
     /// The index cannot be used now.
@@ -60,17 +72,21 @@ impl Refused {
     pub(super) fn status(&self) -> StatusCode {
         match self {
             Self::Host(_) | Self::Origin(_) | Self::NotAllowed(_) => StatusCode::FORBIDDEN,
-            Self::NoToken { .. } => StatusCode::UNAUTHORIZED,
+            Self::NoToken { .. } | Self::SessionOver | Self::Code => StatusCode::UNAUTHORIZED,
+            Self::TooManyAttempts(_) => StatusCode::TOO_MANY_REQUESTS,
             Self::NoRoute | Self::NotFound(_) => StatusCode::NOT_FOUND,
+            Self::Conflict(_) => StatusCode::CONFLICT,
             Self::NoMethod => StatusCode::METHOD_NOT_ALLOWED,
             Self::Malformed { .. } => StatusCode::BAD_REQUEST,
             Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Self::SlowBody => StatusCode::REQUEST_TIMEOUT,
             Self::NotJson => StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            Self::Busy | Self::TooSlow | Self::Unavailable(_) | Self::TokensUnreadable(_) => {
-                StatusCode::SERVICE_UNAVAILABLE
-            }
-            Self::Failed(_) => StatusCode::INTERNAL_SERVER_ERROR,
+            Self::Busy
+            | Self::Crowded(_)
+            | Self::TooSlow
+            | Self::Unavailable(_)
+            | Self::TokensUnreadable(_) => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Unopened(_) | Self::Failed(_) => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }
 
@@ -80,6 +96,9 @@ impl Refused {
             Self::Host(_) => "host-not-allowed",
             Self::Origin(_) => "origin-not-allowed",
             Self::NoToken { .. } => "token-required",
+            Self::SessionOver => "session-ended",
+            Self::Code => "code-invalid",
+            Self::TooManyAttempts(_) => "too-many-attempts",
             Self::TokensUnreadable(_) => "tokens-unreadable",
             Self::NoRoute => "no-route",
             Self::NoMethod => "method-not-allowed",
@@ -88,8 +107,10 @@ impl Refused {
             Self::SlowBody => "slow-body",
             Self::NotJson => "not-json",
             Self::NotFound(_) => "not-found",
+            Self::Conflict(_) => "conflict",
+            Self::Unopened(_) => "not-opened",
             Self::NotAllowed(_) => "not-allowed",
-            Self::Busy => "busy",
+            Self::Busy | Self::Crowded(_) => "busy",
             Self::TooSlow => "timeout",
             Self::Unavailable(_) => "unavailable",
             Self::Failed(_) => "failed",
@@ -117,6 +138,17 @@ impl Refused {
                 "the token is not valid",
                 "it may be revoked or expired; `kodiak token list` shows which there are",
             ),
+            Self::SessionOver => words(
+                "the session has ended",
+                "sign in again, with a new link or a token",
+            ),
+            Self::Code => words(
+                "the link was used or has expired",
+                "press Enter where `kodiak serve` runs for a new one, or start it again",
+            ),
+            Self::TooManyAttempts(_) => {
+                words("signing in has failed too often", "try again in a minute")
+            }
             // The path of the file is not for callers.
             Self::TokensUnreadable(_) => words(
                 "the tokens cannot be read",
@@ -124,8 +156,7 @@ impl Refused {
             ),
             Self::NoRoute => words(
                 "there is nothing at this path",
-                "the routes are /mcp, /api/search, /api/documents/{id}, /api/links/{id}, \
-                 /api/similar/{id}, /api/timeline, /api/status and /health",
+                "the routes are /mcp, /health and those of docs/openapi.json",
             ),
             Self::NoMethod => words("this path has another method", "see the header 'Allow'"),
             Self::Malformed { message, step } => (message.clone(), step.clone()),
@@ -136,8 +167,11 @@ impl Refused {
                 "send the header 'Content-Type: application/json'",
             ),
             Self::NotFound(refusal)
+            | Self::Conflict(refusal)
+            | Self::Unopened(refusal)
             | Self::NotAllowed(refusal)
             | Self::Unavailable(refusal)
+            | Self::Crowded(refusal)
             | Self::Failed(refusal) => of(refusal),
             Self::Busy => words(
                 "too many requests are being served",
@@ -174,13 +208,17 @@ impl From<kodiak::Error> for Refused {
         use kodiak::Error;
         match &error {
             Error::NoDocument { .. } | Error::Ambiguous { .. } => Self::NotFound(error.into()),
-            Error::NotAllowed { .. } => Self::NotAllowed(error.into()),
+            Error::NotAllowed { .. } | Error::NotWritable { .. } => Self::NotAllowed(error.into()),
+            Error::Conflict { .. } | Error::KeyTaken { .. } => Self::Conflict(error.into()),
             Error::UnknownSource { .. }
             | Error::UnknownProject { .. }
             | Error::UnknownName(_)
             | Error::BadDate { .. }
             | Error::EmptyPeriod { .. }
             | Error::BadValue { .. }
+            | Error::BadTag { .. }
+            | Error::BadDraft { .. }
+            | Error::BadKey { .. }
             | Error::BadRange { .. } => {
                 let Refusal { message, step } = error.into();
                 Self::Malformed { message, step }
@@ -204,10 +242,13 @@ impl IntoResponse for Refused {
         let mut response = (self.status(), Json(json!({"error": error}))).into_response();
         let headers = response.headers_mut();
         match &self {
-            Self::NoToken { .. } => {
+            Self::TooManyAttempts(wait) => {
+                headers.insert(header::RETRY_AFTER, wait.as_secs().max(1).into());
+            }
+            Self::NoToken { .. } | Self::SessionOver | Self::Code => {
                 headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
             }
-            Self::Busy | Self::TooSlow | Self::Unavailable(_) => {
+            Self::Busy | Self::Crowded(_) | Self::TooSlow | Self::Unavailable(_) => {
                 headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
             }
             _ => {}
@@ -295,6 +336,27 @@ pub(super) async fn report(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Programs compare codes: each is there once, and all are spelt alike. The source has
+    /// all of them, also those of a variant that is new.
+    #[test]
+    fn codes_are_spelt_alike() {
+        let source = include_str!("refusal.rs").split("#[cfg(test)]").next();
+        let codes: Vec<&str> = source
+            .unwrap_or_default()
+            .split("fn code(&self) -> &'static str {")
+            .skip(1)
+            .filter_map(|rest| rest.split("\n    }\n").next())
+            .flat_map(|body| body.split('"').skip(1).step_by(2))
+            .collect();
+        assert!(codes.len() > 20, "{codes:?}");
+        for (at, code) in codes.iter().enumerate() {
+            let is_word =
+                |word: &str| !word.is_empty() && word.bytes().all(|sign| sign.is_ascii_lowercase());
+            assert!(code.split('-').all(is_word), "{code}");
+            assert!(!codes[..at].contains(code), "{code}");
+        }
+    }
 
     #[test]
     fn the_same_reason_is_logged_once_a_second() {

@@ -170,9 +170,7 @@ fn request(id: Id, method: String, params: Value) -> Result<Request, Unreadable>
     // Parameters in a list or as a value are none that a method has.
     let known = call(&method, Map::new()) != Some(Call::Unknown);
     let error = if known {
-        RpcError::invalid_params(format!(
-            "the params of '{method}' are not as they should be"
-        ))
+        RpcError::invalid_params(format!("the params of '{method}' are invalid"))
     } else {
         RpcError::no_method(&method)
     };

@@ -92,8 +92,8 @@ impl Handler {
         let taken = json!({"_meta": subscription, "notifications": accepted(&wish)});
         let taken = notification("notifications/subscriptions/acknowledged", Some(taken));
         let _ = context.outlet.send(taken).await;
-        let place = self.server().news().stream();
-        let _place = place.map_err(|refusal| refused(&refusal))?;
+        let place = self.server().news().streams().take(&context.caller);
+        let mut place = place.map_err(|refusal| refused(&refusal))?;
         let joined = self.server().news().join(context.caller.clone());
         // Held until the end, because a listener that is dropped hears nothing.
         let listener = joined.map_err(|refusal| refused(&refusal))?;
@@ -124,6 +124,7 @@ impl Handler {
             let item = tokio::select! {
                 item = items.recv() => item,
                 () = context.cancelled() => None,
+                () = place.ended() => None,
             };
             let told = match item {
                 Some(Item::Updated(address)) => {

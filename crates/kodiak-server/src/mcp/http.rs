@@ -22,10 +22,10 @@ use super::hearing::Hearing;
 use super::jsonrpc::{INVALID_PARAMS, METHOD_NOT_FOUND, RpcError, answer};
 use super::revision::{Agreed, Rules};
 use super::session::{SESSION, Sessions};
-use super::stream::Events;
 use crate::json::Json;
 use crate::news::Listener;
 use crate::server::{Caller, Server};
+use crate::stream::Events;
 
 /// The type of requests and of answers that come at once.
 const JSON: &str = "application/json";
@@ -62,7 +62,7 @@ async fn serve(State(endpoint): State<Arc<Endpoint>>, request: HttpRequest) -> R
         (&Method::POST, session) => endpoint.post(request, caller, session).await,
         (&Method::GET, Some(listener)) => {
             if accepts(request.headers(), &[Events::TYPE]) {
-                sessions.stream(listener)
+                sessions.stream(listener, &caller)
             } else {
                 let message = format!("a stream is of the type {}", Events::TYPE);
                 (StatusCode::NOT_ACCEPTABLE, message).into_response()
@@ -194,7 +194,7 @@ impl Endpoint {
         };
         if first.get("method").is_some() {
             let mut first = Some(first);
-            let events = Events::new(move |context| {
+            let events = Events::of_messages(move |context| {
                 let _cancelled_with_this = &cancel;
                 match first.take() {
                     Some(first) => Poll::Ready(Some(first)),

@@ -25,7 +25,6 @@ mod progress;
 mod revision;
 mod session;
 mod stdio;
-mod stream;
 
 pub(crate) use http::http_router;
 pub use stdio::{Ended, Lifetime, serve_stdio, serve_streams};

@@ -7,18 +7,19 @@
 //! its client has ended is gone.
 
 use std::collections::{HashMap, VecDeque};
-use std::fmt::Write;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::Poll;
 use std::time::Instant;
 
 use axum::http::{HeaderMap, HeaderName, StatusCode};
 use axum::response::{IntoResponse, Response};
 
 use super::hearing;
-use super::stream::Events;
 use crate::failure::Refusal;
 use crate::news::Listener;
+use crate::secret;
 use crate::server::{Caller, Server};
+use crate::stream::Events;
 
 /// The header with the id of a session.
 pub(super) const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
@@ -58,6 +59,27 @@ pub(super) enum Absent {
     Full(Refusal),
 }
 
+impl Kept {
+    /// Returns the session without a stream that was unused for longest, of the caller that
+    /// has most of those.
+    fn longest_idle_of_most(&self) -> Option<String> {
+        let mut callers: HashMap<Option<&str>, (usize, Instant, &String)> = HashMap::new();
+        for (id, one) in &self.open {
+            if one.listener.is_open() {
+                continue;
+            }
+            let holder = one.listener.caller().holder();
+            let (count, used, longest) = callers.entry(holder).or_insert((0, one.used, id));
+            *count += 1;
+            if one.used < *used {
+                (*used, *longest) = (one.used, id);
+            }
+        }
+        let most = callers.into_values().max_by_key(|(count, _, _)| *count);
+        most.map(|(_, _, id)| id.clone())
+    }
+}
+
 impl Sessions {
     pub(super) fn new(server: &Server) -> Self {
         Self {
@@ -81,12 +103,7 @@ impl Sessions {
     /// Opens a session for a client that begins, and returns its id. Without one, the
     /// client is served all the same.
     pub(super) fn open(&self, caller: Caller) -> Option<String> {
-        let mut random = [0; BYTES];
-        getrandom::fill(&mut random).ok()?;
-        let mut id = String::with_capacity(2 * BYTES);
-        for byte in random {
-            let _ = write!(id, "{byte:02x}");
-        }
+        let id = secret::random::<BYTES>().ok()?;
         self.join(&id, caller).ok()?;
         Some(id)
     }
@@ -110,9 +127,7 @@ impl Sessions {
             return Ok(Arc::clone(&session.listener));
         }
         while kept.open.len() >= MOST {
-            let idle = kept.open.iter().filter(|(_, one)| !one.listener.is_open());
-            let longest = idle.min_by_key(|(_, one)| one.used);
-            let Some(longest) = longest.map(|(id, _)| id.clone()) else {
+            let Some(longest) = kept.longest_idle_of_most() else {
                 let refusal = Refusal::new("too many sessions are open", "end some of them");
                 return Err(Absent::Full(refusal));
             };
@@ -127,16 +142,19 @@ impl Sessions {
         Ok(listener)
     }
 
-    /// Opens a stream of what a session hears.
-    pub(super) fn stream(&self, listener: Arc<Listener>) -> Response {
-        let place = match self.server.news().stream() {
+    /// Opens a stream of what a session hears, for this caller.
+    pub(super) fn stream(&self, listener: Arc<Listener>, caller: &Caller) -> Response {
+        let mut place = match self.server.news().streams().take(caller) {
             Ok(place) => place,
             Err(refusal) => return Absent::Full(refusal).into_response(),
         };
         let mut items = listener.open();
-        let events = Events::new(move |context| {
+        let events = Events::of_messages(move |context| {
             // The session lives as long as its stream is read.
-            let _held = (&listener, &place);
+            let _held = &listener;
+            if place.has_ended(context) {
+                return Poll::Ready(None);
+            }
             let item = items.poll_recv(context);
             item.map(|item| item.map(|item| hearing::message(&item)))
         });
@@ -225,6 +243,27 @@ mod tests {
         assert_eq!(kept.open.len(), MOST);
         assert!(kept.open.contains_key(&id(0)) && !kept.open.contains_key(&id(1)));
         drop((stream, kept));
+    }
+
+    /// However many sessions one caller opens, others keep theirs.
+    #[test]
+    fn sessions_of_others_are_kept() {
+        let place = tempfile::tempdir().unwrap();
+        let sessions = sessions(&place);
+        let caller = |name: &str| {
+            let grant = crate::token::Grant::default();
+            let (token, _) = crate::token::Token::make(name.to_owned(), grant, 0, None).unwrap();
+            Caller::new(Guard::local()).with_token(&token, Arc::new(|| true))
+        };
+        let (many, other) = (caller("many"), caller("other"));
+        let id = |number: usize| format!("{number:032x}");
+        sessions.join(&id(0), other).unwrap();
+        for number in 1..MOST + 10 {
+            sessions.join(&id(number), many.clone()).unwrap();
+        }
+        let kept = sessions.kept();
+        assert_eq!(kept.open.len(), MOST);
+        assert!(kept.open.contains_key(&id(0)) && !kept.open.contains_key(&id(1)));
     }
 
     #[test]

@@ -12,7 +12,7 @@ use kodiak::files;
 use kodiak::store::{WriteLock, wait_for_lock};
 use serde::{Deserialize, Serialize};
 
-use super::{Grant, Token, presented};
+use super::{Grant, Token, Tokens, presented};
 
 /// How long to wait for another process that changes the file.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -64,7 +64,10 @@ pub enum TokenError {
     },
     /// Another process is changing the file.
     #[error(transparent)]
-    Locked(#[from] kodiak::Error),
+    Locked(kodiak::Error),
+    /// The database with the tokens could not be used.
+    #[error(transparent)]
+    Database(#[from] kodiak::Error),
     /// The operating system has no random numbers.
     #[error("the operating system gave no random numbers: {0}")]
     Random(String),
@@ -108,77 +111,10 @@ impl TokenFile {
         &self.path
     }
 
-    /// Returns the tokens, in the order in which they were made.
-    pub fn list(&self) -> Result<Arc<Vec<Token>>, TokenError> {
-        let Some(stamp) = self.stamp()? else {
-            return Ok(Arc::default());
-        };
-        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((known, tokens)) = &*read
-            && *known == stamp
-        {
-            return Ok(Arc::clone(tokens));
-        }
-        let tokens = Arc::new(self.load()?);
-        *read = Some((stamp, Arc::clone(&tokens)));
-        Ok(tokens)
-    }
-
-    /// Returns the token that a request presents, if it is valid.
-    pub fn presented(&self, secret: &str, now: Timestamp) -> Result<Option<Token>, TokenError> {
-        Ok(presented(&self.list()?, secret, now).cloned())
-    }
-
-    /// Reports whether a token that was presented is still there and valid.
-    pub(crate) fn has(&self, token: &Token, now: Timestamp) -> bool {
-        let known = self.list().is_ok_and(|tokens| tokens.contains(token));
-        known && !token.is_expired(now)
-    }
-
-    /// Makes a token and keeps its hash. Returns the token, which cannot be had
-    /// again. `holder` is the name of this process for others that wait.
-    pub fn create(
-        &self,
-        name: &str,
-        grant: Grant,
-        now: Timestamp,
-        expires_at: Option<Timestamp>,
-        holder: &str,
-    ) -> Result<String, TokenError> {
-        let _lock = self.lock(holder)?;
-        let mut tokens = self.loaded()?;
-        if tokens.iter().any(|token| token.name == name) {
-            return Err(TokenError::Taken { name: name.into() });
-        }
-        let (token, secret) = Token::make(name.into(), grant, now, expires_at)?;
-        tokens.push(token);
-        self.store(tokens)?;
-        Ok(secret)
-    }
-
-    /// Removes a token, so that it is valid no longer.
-    pub fn revoke(&self, name: &str, holder: &str) -> Result<(), TokenError> {
-        let unknown = |tokens: &[Token]| TokenError::Unknown {
-            name: name.into(),
-            known: tokens.iter().map(|token| token.name.clone()).collect(),
-        };
-        if self.stamp()?.is_none() {
-            return Err(unknown(&[]));
-        }
-        let _lock = self.lock(holder)?;
-        let mut tokens = self.loaded()?;
-        let before = tokens.len();
-        tokens.retain(|token| token.name != name);
-        if tokens.len() == before {
-            return Err(unknown(&tokens));
-        }
-        self.store(tokens)
-    }
-
     fn lock(&self, holder: &str) -> Result<WriteLock, TokenError> {
         files::create_folder(self.folder()).map_err(self.failed("create the folder of"))?;
         let acquire = || WriteLock::acquire(&self.path, holder);
-        Ok(wait_for_lock(PATIENCE, |_, _| Ok(()), acquire)?)
+        wait_for_lock(PATIENCE, |_, _| Ok(()), acquire).map_err(TokenError::Locked)
     }
 
     /// Returns the tokens as they are in the file now.
@@ -257,6 +193,80 @@ impl TokenFile {
             path: self.path.clone(),
             reason,
         }
+    }
+}
+
+impl Tokens for TokenFile {
+    fn list(&self) -> Result<Arc<Vec<Token>>, TokenError> {
+        let Some(stamp) = self.stamp()? else {
+            return Ok(Arc::default());
+        };
+        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((known, tokens)) = &*read
+            && *known == stamp
+        {
+            return Ok(Arc::clone(tokens));
+        }
+        let tokens = Arc::new(self.load()?);
+        *read = Some((stamp, Arc::clone(&tokens)));
+        Ok(tokens)
+    }
+
+    fn presented(&self, secret: &str, now: Timestamp) -> Result<Option<Token>, TokenError> {
+        Ok(presented(&self.list()?, secret, now).cloned())
+    }
+
+    fn has(&self, token: &Token, now: Timestamp) -> bool {
+        let known = self.list().is_ok_and(|tokens| tokens.contains(token));
+        known && !token.is_expired(now)
+    }
+
+    fn create(
+        &self,
+        name: &str,
+        grant: Grant,
+        now: Timestamp,
+        expires_at: Option<Timestamp>,
+        holder: &str,
+    ) -> Result<String, TokenError> {
+        let _lock = self.lock(holder)?;
+        let mut tokens = self.loaded()?;
+        if tokens.iter().any(|token| token.name == name) {
+            return Err(TokenError::Taken { name: name.into() });
+        }
+        let (token, secret) = Token::make(name.into(), grant, now, expires_at)?;
+        tokens.push(token);
+        self.store(tokens)?;
+        Ok(secret)
+    }
+
+    fn keep(&self, token: Token, holder: &str) -> Result<bool, TokenError> {
+        let _lock = self.lock(holder)?;
+        let mut tokens = self.loaded()?;
+        if tokens.iter().any(|known| known.name == token.name) {
+            return Ok(false);
+        }
+        tokens.push(token);
+        self.store(tokens)?;
+        Ok(true)
+    }
+
+    fn revoke(&self, name: &str, holder: &str) -> Result<(), TokenError> {
+        let unknown = |tokens: &[Token]| TokenError::Unknown {
+            name: name.into(),
+            known: tokens.iter().map(|token| token.name.clone()).collect(),
+        };
+        if self.stamp()?.is_none() {
+            return Err(unknown(&[]));
+        }
+        let _lock = self.lock(holder)?;
+        let mut tokens = self.loaded()?;
+        let before = tokens.len();
+        tokens.retain(|token| token.name != name);
+        if tokens.len() == before {
+            return Err(unknown(&tokens));
+        }
+        self.store(tokens)
     }
 }
 

@@ -6,6 +6,7 @@ use kodiak_notes::Links;
 use super::parameter::{Kind, Parameter};
 use super::search::MAX_TOKENS;
 use super::{Call, Effect, Tool, ToolAnswer, ToolSet};
+use crate::answer::by;
 use crate::budget::{Budget, beginning, tokens};
 use crate::failure::Refusal;
 use crate::frame::{self, Mark};
@@ -86,7 +87,7 @@ fn run(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
     );
     if !left.is_empty() {
         blocks.push(format!(
-            "{} not read to stay within the tokens: call get with {}\n",
+            "{} not read, to stay within the token limit: call get with {}\n",
             left.len(),
             shown(&left)
         ));
@@ -133,6 +134,7 @@ fn part(found: &Found, budget: &mut Budget) -> Part {
     );
     let day = kodiak::date::format(document.created_at.unwrap_or(document.updated_at));
     head.push_str(day.get(..10).unwrap_or_default());
+    head.push_str(&by(&Card::from(document)));
     let changed = match found.freshness {
         Freshness::Same => "",
         _ => " (may have changed since it was indexed)",

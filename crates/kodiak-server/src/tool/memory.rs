@@ -12,10 +12,11 @@ use crate::answer::{
     Listed, MOST_HITS, MOST_TAGS, harmless, hundredths, lacking, list, remarks, schema,
     tags as tag_values, title, unless_unindexed,
 };
-use crate::answer::{corrected, corrections};
+use crate::answer::{by, corrected, corrections};
 use crate::budget::{beginning, tokens};
 use crate::failure::Refusal;
 use crate::frame::{self, Mark};
+use crate::writing;
 
 /// The most documents of one answer.
 const MOST: usize = 200;
@@ -179,10 +180,7 @@ pub(super) fn described(call: &Call<'_>, name: &str) -> Result<Memory, Refusal> 
 /// named.
 fn project(call: &Call<'_>) -> Option<String> {
     let name = given(call, "project")?;
-    match call.view().projects_meant(&name).as_deref() {
-        Ok([only]) => Some(only.clone()),
-        _ => Some(name),
-    }
+    Some(writing::project_meant(&call.engine, call.guard(), name))
 }
 
 /// Returns why nothing can be remembered.
@@ -194,23 +192,22 @@ pub(crate) fn nowhere() -> Refusal {
 }
 
 pub(super) fn tags(call: &Call<'_>) -> Vec<String> {
-    let tags = call.arguments.texts("tags").into_iter();
-    tags.map(|tag| tag.trim_start_matches('#').to_owned())
-        .collect()
+    writing::without_signs(call.arguments.texts("tags"))
 }
 
 pub(super) fn worded(remembered: &Remembered) -> ToolAnswer {
     let id = &remembered.id;
     let mut text = if remembered.deduplicated {
+        let id = frame::word(id);
         format!("Known already as {id}; nothing was written. Read it with get.")
     } else {
-        format!("Remembered as {id}.")
+        format!("Remembered as {}.", frame::word(id))
     };
     if !remembered.indexed {
         text.push_str(" It is not indexed yet; a search will find it soon.");
     }
     let mut structured = json!({
-        "id": id,
+        "id": harmless(id),
         "deduplicated": remembered.deduplicated,
         "indexed": remembered.indexed,
     });
@@ -352,6 +349,7 @@ fn head(observation: &Observation) -> String {
         frame::word(&observation.kind),
         frame::title(&observation.title)
     );
+    head.push_str(&by(&observation.card));
     head.push_str(&frame::tags(observation.tags.iter().take(MOST_TAGS)));
     if let Some(newer) = &observation.superseded_by {
         head.push_str(&format!(" (superseded by {newer})"));
@@ -374,6 +372,7 @@ fn object(observation: &Observation) -> Map<String, Value> {
         add("tags", tag_values(&observation.tags));
     }
     for (name, value) in [
+        ("author", &observation.author),
         ("project", &observation.project),
         ("session", &observation.session),
         ("superseded_by", &observation.superseded_by),

@@ -278,8 +278,8 @@ fn create(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
     };
     creator(&note).map_err(|reason| Refusal::new(reason, ""))?;
     Ok(ToolAnswer::text(format!(
-        "Bear has been asked to create \"{}\".",
-        note.title
+        "Bear has been asked to create {}.",
+        crate::frame::quoted(&note.title)
     )))
 }
 

@@ -1,18 +1,16 @@
 //! The pages set: writing notes where Kodiak may write.
 
-use kodiak::Error;
-use kodiak::source::Draft;
-use kodiak_memory::Holding;
-use kodiak_memory::Memories;
 use kodiak_notes::markdown::document_from_text;
-use kodiak_notes::{Notes, PAGES_SOURCE, Saved};
+use kodiak_notes::{Notes, Saved};
 use serde_json::{Value, json};
 
 use super::memory::report_secrets;
 use super::parameter::{Kind, Parameter};
 use super::{Call, Effect, Tool, ToolAnswer, ToolSet};
+use crate::answer::harmless;
 use crate::failure::Refusal;
 use crate::frame;
+use crate::writing::{self, NewPage, Unwritten, ended};
 
 /// The most notes that are named where a tag was left; more are counted.
 const MOST_LEFT: usize = 20;
@@ -90,6 +88,7 @@ fn rename_schema() -> Value {
             "pages": {"type": "integer"},
             "left": {"type": "array", "items": {"type": "string"}},
             "indexed": {"type": "boolean"},
+            "secrets_left_out": {"type": "integer"},
         },
         "required": ["pages", "left", "indexed"],
     })
@@ -97,104 +96,36 @@ fn rename_schema() -> Value {
 
 fn create(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
     let arguments = call.arguments;
-    let source = source(call)?;
-    let title = arguments.text("title").unwrap_or_default();
-    let draft = Draft {
-        title: title.split_whitespace().collect::<Vec<_>>().join(" "),
-        body: ended(arguments.text("content").unwrap_or_default(), "\n"),
+    let text = |name: &str| arguments.text(name).map(str::to_owned);
+    let page = NewPage {
+        title: text("title").unwrap_or_default(),
+        text: text("content").unwrap_or_default(),
         tags: arguments.texts("tags"),
-        folder: arguments.text("folder").map(str::to_owned),
-        created_at: Some(kodiak::date::now()),
-        ..Draft::default()
+        source: text("source"),
+        folder: text("folder"),
+        again: arguments.flag("again"),
     };
-    if draft.title.is_empty() {
-        return Err(Refusal::new("the page has no title", "give it some words"));
-    }
-    let notes = Notes::new(&call.engine);
-    if !arguments.flag("again") {
-        let folder = draft.folder.as_deref();
-        let known = notes.titled(call.guard(), &source, folder, &draft.title)?;
-        if let Some(page) = known.first() {
+    let created = writing::create_page(&call.engine, call.guard(), page, call.job);
+    let (source, saved) = created.map_err(refused)?;
+    Ok(answer("Wrote", &source, &saved))
+}
+
+/// Words why a page was not written.
+fn refused(unwritten: Unwritten) -> Refusal {
+    match unwritten {
+        Unwritten::Taken(page) => {
             let place = frame::place(&page.source, &page.path, None);
-            return Err(Refusal::new(
+            Refusal::new(
                 format!(
-                    "there is a page {} already: {place}",
+                    "a page named {} already exists: {place}",
                     frame::title(&page.title)
                 ),
                 format!("change it with page_update, id {}, or set again", page.id),
-            ));
+            )
         }
+        Unwritten::Asked(refusal) | Unwritten::Nowhere(refusal) => refusal,
+        Unwritten::Failed(error) => error.into(),
     }
-    let saved = notes.create(call.guard(), &source, &draft, call.job);
-    let saved = match saved {
-        // That there is such a source is told only to those for whom it exists.
-        Err(Error::NotWritable { name })
-            if call.guard().project().is_some() && !visible(call)?.contains(&name) =>
-        {
-            let known = Vec::new();
-            Err(Error::UnknownSource { name, known })
-        }
-        saved => saved,
-    };
-    Ok(answer("Wrote", &source, &saved?))
-}
-
-/// Returns the source that a new page goes to: the named one, or the only one.
-fn source(call: &Call<'_>) -> Result<String, Refusal> {
-    let mut writable = Notes::new(&call.engine).writable_sources(call.guard());
-    // Memories, articles and sessions have tools of their own.
-    let others = [Holding::Memories, Holding::Articles]
-        .map(|holding| Memories::new(&call.engine).memory_sources(call.guard(), holding));
-    let sessions = Memories::new(&call.engine).session_sources(call.guard());
-    writable.retain(|name| {
-        !others
-            .iter()
-            .flatten()
-            .chain(&sessions)
-            .any(|other| other == name)
-    });
-    match (call.arguments.text("source"), writable.as_slice()) {
-        (Some(name), _) => Ok(name.to_owned()),
-        (None, [only]) => Ok(only.clone()),
-        (None, []) => Err(Refusal::new(
-            "nothing can be written to",
-            "ask the user to run `kodiak add FOLDER --writable`",
-        )),
-        (None, several) if several.iter().any(|name| name == PAGES_SOURCE) => {
-            Ok(PAGES_SOURCE.to_owned())
-        }
-        (None, several) => {
-            // For a caller that is restricted to a project, others do not exist.
-            let known = visible(call)?;
-            let mut names = several.iter().filter(|name| known.contains(name));
-            match (call.guard().project(), names.clone().count()) {
-                (Some(_), 1) => Ok(names.next().cloned().unwrap_or_default()),
-                (Some(_), 0) => Err(Refusal::new(
-                    "several sources can be written to",
-                    "ask the user for the name of one, and give it as 'source'",
-                )),
-                _ => Err(Refusal::new(
-                    "several sources can be written to",
-                    format!(
-                        "name one as 'source': {}",
-                        names.cloned().collect::<Vec<_>>().join(", ")
-                    ),
-                )),
-            }
-        }
-    }
-}
-
-/// Returns the names of the sources that exist for the caller.
-fn visible(call: &Call<'_>) -> Result<Vec<String>, Refusal> {
-    if call.guard().project().is_none() {
-        return Ok(Notes::new(&call.engine).writable_sources(call.guard()));
-    }
-    let indexed = match call.view().indexed_sources() {
-        Err(Error::NoIndex { .. }) => Vec::new(),
-        indexed => indexed?,
-    };
-    Ok(indexed.into_iter().map(|source| source.name).collect())
 }
 
 fn update(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
@@ -252,29 +183,20 @@ fn changed(
     }
     if document_from_text(source, key, &new, 0).front.trim_end() != front.trim_end() {
         return Err(Refusal::new(
-            "the text begins like frontmatter",
+            "the text starts with what looks like frontmatter",
             "leave the frontmatter out: the page keeps its own",
         ));
     }
     Ok(new)
 }
 
-/// Returns a text that ends its last line.
-fn ended(text: &str, newline: &str) -> String {
-    let mut text = text.to_owned();
-    if !text.is_empty() && !text.ends_with('\n') {
-        text.push_str(newline);
-    }
-    text
-}
-
 fn answer(verb: &str, source: &str, saved: &Saved) -> ToolAnswer {
     let path = format!("{source}/{}", saved.key);
-    let mut text = format!("{verb} {}.", frame::path(source, &saved.key));
+    let mut text = format!("{verb} {}.", frame::word(&path));
     if !saved.indexed {
         text.push_str(" It is not indexed yet; a search will find it soon.");
     }
-    let mut structured = json!({"path": path, "indexed": saved.indexed});
+    let mut structured = json!({"path": harmless(&path), "indexed": saved.indexed});
     report_secrets(saved.secrets_left_out, &mut text, &mut structured);
     ToolAnswer::structured(text, structured)
 }
@@ -286,7 +208,10 @@ fn rename_tag(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
     let mut left: Vec<String> = done
         .left
         .iter()
-        .map(|left| format!("{}: {}", frame::path(&left.source, &left.key), left.reason))
+        .map(|left| {
+            let path = format!("{}/{}", left.source, left.key);
+            format!("{}: {}", frame::word(&path), frame::one_line(&left.reason))
+        })
         .collect();
     left.extend(
         done.read_only
@@ -309,6 +234,7 @@ fn rename_tag(call: &Call<'_>) -> Result<ToolAnswer, Refusal> {
     for one in &left {
         text.push_str(&format!("\nLeft: {one}"));
     }
-    let structured = json!({"pages": done.files, "left": left, "indexed": done.indexed});
+    let mut structured = json!({"pages": done.files, "left": left, "indexed": done.indexed});
+    report_secrets(done.secrets_left_out, &mut text, &mut structured);
     Ok(ToolAnswer::structured(text, structured))
 }

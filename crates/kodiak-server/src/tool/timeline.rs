@@ -9,8 +9,8 @@ use super::parameter::{Kind, Parameter};
 use super::search::{MAX_TOKENS, PROJECT, SOURCES, asked, given};
 use super::{Call, Effect, Tool, ToolAnswer, ToolSet};
 use crate::answer::{
-    Listed, MOST_TAGS, corrected, corrections, harmless, lacking, list, schema, tags, title,
-    unless_unindexed,
+    Listed, MOST_TAGS, author, by, corrected, corrections, harmless, lacking, list, schema, tags,
+    title, unless_unindexed,
 };
 use crate::budget::clipped;
 use crate::failure::Refusal;
@@ -145,6 +145,7 @@ impl Listed for TimelineEntry {
         if !self.title.is_empty() {
             text.push_str(&format!(" {}", frame::title(&self.title)));
         }
+        text.push_str(&by(&self.card));
         text.push_str(&frame::tags(self.tags.iter().take(MOST_TAGS)));
         text.push_str(&format!(" ({} tokens)\n", self.tokens));
         if whole && !self.summary.is_empty() && self.summary != self.title {
@@ -168,6 +169,9 @@ impl Listed for TimelineEntry {
         }
         if let Some(project) = &self.project {
             add("project", harmless(project));
+        }
+        if let Some(author) = author(self) {
+            add("author", harmless(author));
         }
         if let Some(newer) = &self.superseded_by {
             add("superseded_by", newer.as_str().into());

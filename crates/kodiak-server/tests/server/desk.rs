@@ -12,6 +12,7 @@ use kodiak::{Cancel, Engine, Job};
 use kodiak_memory::{MemoryFolder, MemoryOptions};
 use kodiak_notes::MarkdownFolder;
 use kodiak_notes::markdown::FolderOptions;
+use kodiak_postgres::PostgresIndex;
 use kodiak_server::{Options, Server, ToolAnswer, ToolSet};
 use serde_json::{Map, Value};
 use tempfile::TempDir;
@@ -22,6 +23,8 @@ const MOMENT: Duration = Duration::from_secs(1_760_000_000);
 /// A folder of notes with an index.
 pub(crate) struct Desk {
     home: TempDir,
+    /// Where the index is, if not in a file.
+    server: Option<PostgresIndex>,
     pub(crate) log: Arc<Mutex<Vec<String>>>,
 }
 
@@ -29,6 +32,7 @@ impl Desk {
     pub(crate) fn new() -> Self {
         Self {
             home: tempfile::tempdir().unwrap(),
+            server: None,
             log: Arc::default(),
         }
     }
@@ -39,6 +43,19 @@ impl Desk {
         let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/notes");
         copy(&examples, &desk.path("notes"));
         desk
+    }
+
+    /// Returns the desk with its index on a server.
+    pub(crate) fn on(mut self, server: Option<PostgresIndex>) -> Self {
+        self.server = server;
+        self
+    }
+
+    /// Deletes the index, if it is on a server. Nothing may use it any more.
+    pub(crate) fn delete_index(&self) {
+        if let Some(server) = &self.server {
+            server.delete().unwrap();
+        }
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -58,7 +75,10 @@ impl Desk {
     }
 
     fn builder(&self, folders: &[&str]) -> EngineBuilder {
-        let mut builder = Engine::builder(self.path("index.db"));
+        let mut builder = match &self.server {
+            Some(server) => Engine::builder_over(Arc::new(server.clone())),
+            None => Engine::builder(self.path("index.db")),
+        };
         for name in folders {
             fs::create_dir_all(self.path(name)).unwrap();
             let options = FolderOptions {
@@ -93,11 +113,19 @@ impl Desk {
         folders: &[&str],
         model: Option<Arc<dyn Embedder>>,
     ) -> Engine {
+        self.with_more(folders, model, |builder| builder)
+    }
+
+    /// Returns an engine like [`Desk::with_memory_and`] with more sources.
+    pub(crate) fn with_more(
+        &self,
+        folders: &[&str],
+        model: Option<Arc<dyn Embedder>>,
+        more: impl FnOnce(EngineBuilder) -> EngineBuilder,
+    ) -> Engine {
         let memory = MemoryFolder::new("memory", &self.path("memory"), MemoryOptions::default());
         // Every look for changes ends, so that no answer depends on the time.
-        let mut builder = self
-            .builder(folders)
-            .source(memory.unwrap())
+        let mut builder = more(self.builder(folders).source(memory.unwrap()))
             .refresh(Duration::from_mins(10))
             .deadline(Duration::from_mins(10));
         let embeds = model.is_some();
@@ -153,8 +181,8 @@ pub(crate) fn call_with(
     name: &str,
     arguments: Map<String, Value>,
 ) -> Option<ToolAnswer> {
-    let nobody = |_: kodiak::Event<'_>| {};
-    server.call(&server.caller(), name, arguments, &Cancel::new(), &nobody)
+    let ignored = |_: kodiak::Event<'_>| {};
+    server.call(&server.caller(), name, arguments, &Cancel::new(), &ignored)
 }
 
 fn copy(from: &Path, to: &Path) {

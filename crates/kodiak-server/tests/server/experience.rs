@@ -318,5 +318,5 @@ fn secrets_are_left_out_of_every_way_to_write_a_memory() {
         assert!(!text.contains(token) && !text.contains("hunter2"), "{text}");
     }
     let status = call(&server, "status", json!({})).structured.unwrap();
-    assert_eq!(status["sources"][0]["secrets_left_out"], 4, "{status}");
+    assert_eq!(status["sources"][0]["secrets_left_out"], 5, "{status}");
 }

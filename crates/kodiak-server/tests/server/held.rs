@@ -4,11 +4,12 @@
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
+use std::sync::Arc;
 use std::time::Duration;
 
 use kodiak_server::http::{HttpOptions, Limits, listen};
 use kodiak_server::mcp::Lifetime;
-use kodiak_server::token::{Grant, TokenFile};
+use kodiak_server::token::{Grant, TokenFile, Tokens};
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::oneshot;
@@ -30,7 +31,7 @@ impl Served {
         let tokens = TokenFile::new(desk.path("tokens.json"));
         let options = HttpOptions {
             address: "127.0.0.1:0".parse().unwrap(),
-            tokens: Some(tokens),
+            tokens: Some(Arc::new(tokens)),
             hosts: Vec::new(),
             origins: Vec::new(),
             limits,

@@ -7,6 +7,7 @@
 )]
 
 mod cancelling;
+mod changing;
 mod desk;
 mod experience;
 mod framing;
@@ -14,11 +15,22 @@ mod fresh;
 mod hearing;
 mod held;
 mod hostile;
+mod lookups;
 mod names;
+#[cfg(feature = "page")]
+mod page;
 mod protocol;
+mod purging;
+mod reading;
 mod scope;
+mod secrets;
+mod signing_in;
+mod streams;
 mod tokens;
 mod tools;
 mod two_worlds;
 mod typing;
+mod unplugged;
+mod unread;
+mod web;
 mod wire;

@@ -281,7 +281,7 @@ fn pages() {
     assert!(call(&server, "page_update", front).failed);
     let rename = json!({"id": "Sourdough diary", "title": "Bread diary"});
     let renamed = call(&server, "page_update", rename);
-    assert_eq!(renamed.text, "Changed notes/Bread diary.md.");
+    assert_eq!(renamed.text, "Changed \"notes/Bread diary.md\".");
     let tags = json!({"from": "bread", "to": "baking/bread"});
     insta::assert_snapshot!("tag_rename", shown(&server, "tag_rename", tags));
     let found = call(&server, "search", json!({"query": "", "tags": ["baking"]}));

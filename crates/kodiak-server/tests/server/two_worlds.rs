@@ -5,11 +5,19 @@
 //! share their stems or are a letter away, the same tags in other spellings, the same
 //! titles and threads.
 
+mod changes;
+mod dice;
+mod kinds;
+mod routes;
+mod servers;
+mod tools;
 mod words;
 
-use std::io::{Read, Write};
-use std::net::TcpStream;
+use std::collections::HashSet;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpStream};
 use std::sync::{Arc, LazyLock};
+use std::time::Duration;
 
 use kodiak::access::Guard;
 use kodiak::embed::{Embedder, OnnxEmbedder};
@@ -18,60 +26,18 @@ use kodiak::model::install_from_folder;
 use kodiak::search::{Mode, Request};
 use kodiak::source::Draft;
 use kodiak::store::Filter;
-use kodiak::{Cancel, Engine, Job, Reference};
+use kodiak::{DocumentId, Engine, Job, Reference};
 use kodiak_memory::{Memories, Memory, TimelineRequest};
 use kodiak_notes::{Links, Notes};
+use kodiak_postgres::{Address, PostgresIndex};
 use kodiak_server::Server;
 use kodiak_server::http::{HttpOptions, Limits, listen};
-use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use words::{INSIDE, OUTSIDE, TAGS};
+use dice::{Dice, note};
+use words::{INSIDE, OUTSIDE};
 
-use crate::desk::{Desk, call_with, reader, timeless, writer};
-
-/// A seeded choice.
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self, sides: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005);
-        self.0 = self.0.wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as usize % sides
-    }
-
-    fn one<'a>(&mut self, words: &[&'a str]) -> &'a str {
-        words[self.roll(words.len())]
-    }
-
-    fn words(&mut self, words: &[&str], count: usize) -> String {
-        let chosen: Vec<&str> = (0..count).map(|_| self.one(words)).collect();
-        chosen.join(" ")
-    }
-}
-
-/// Returns a note of these words.
-fn note(dice: &mut Dice, words: &[&str], project: &str, upper: bool) -> String {
-    let mut tag = format!("{}, {}", dice.one(&TAGS), dice.one(&TAGS));
-    if upper {
-        tag.make_ascii_uppercase();
-    }
-    let title = dice.words(words, 2);
-    let paragraphs = 1 + dice.roll(3);
-    let body: Vec<String> = (0..paragraphs)
-        .map(|_| {
-            let count = 4 + dice.roll(30);
-            dice.words(words, count)
-        })
-        .collect();
-    let kind = dice.one(&["note", "session"]);
-    let thread = dice.one(&["one", "two"]);
-    format!(
-        "---\nproject: {project}\nkind: {kind}\nthread: {thread}\ntags: [{tag}]\n---\n\
-         # {title}\n\n{}\n",
-        body.join(".\n\n")
-    )
-}
+use crate::desk::{Desk, reader, timeless, writer};
 
 /// Writes the same inside, and an outside that the seed decides about.
 fn world(outside: Option<u64>) -> Desk {
@@ -83,7 +49,9 @@ fn world(outside: Option<u64>) -> Desk {
         if number < 3 {
             text.push_str(
                 "\nSee [[0]], [one](1.md), [[0-hidden]], [two](2-hidden.md), [[copy3]],
-                 [three](../secrets/0.md), [four](9-hidden.pdf), [[3]] and [[nowhere]].\n",
+                 [three](../secrets/0.md), [four](9-hidden.pdf), [[3]] and [[nowhere]].\n\
+                 ![a](pic.svg) ![b](hidden.svg) ![c](../secrets/pic.svg) ![[0-hidden]]\n\
+                 ![[deep.svg]] ![d](inner/deep.svg) [[inner/0]] [[B0]]\n",
             );
         }
         desk.write(&format!("work/{number}.md"), &text);
@@ -93,9 +61,14 @@ fn world(outside: Option<u64>) -> Desk {
         let memory = format!("---\nid: own{number}\nproject: /work/atlas\n---\n{text}.\n");
         desk.write(&format!("memory/own{number}.md"), &memory);
     }
+    desk.write("work/pic.svg", "<svg/>");
+    kinds::write(&desk, outside);
     let Some(seed) = outside else {
         return desk;
     };
+    for name in ["work/hidden.svg", "secrets/pic.svg"] {
+        desk.write(name, "<svg/>");
+    }
     let mut dice = Dice(seed);
     let both: Vec<&str> = INSIDE.into_iter().chain(OUTSIDE).collect();
     for number in 0..10 + dice.roll(30) {
@@ -138,17 +111,57 @@ struct Asked {
     desk: Desk,
     engine: Engine,
     guard: Guard,
+    outside: Option<u64>,
+    /// The memories and articles that were there before anything was asked.
+    before: HashSet<String>,
+    /// The ids of those that were written since, which are random.
+    written: Vec<[String; 2]>,
     said: Vec<(String, String)>,
 }
 
+/// Whether a world has an outside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Worlds {
+    Alone,
+    Both,
+}
+
 impl Asked {
-    fn new(desk: Desk, engine: Engine, guard: Guard) -> Self {
-        let said = Vec::new();
-        Self {
+    fn new(desk: Desk, engine: Engine, guard: Guard, outside: Option<u64>) -> Self {
+        let mut asked = Self {
             desk,
             engine,
             guard,
-            said,
+            outside,
+            before: HashSet::new(),
+            written: Vec::new(),
+            said: Vec::new(),
+        };
+        asked.before = asked.memories().collect();
+        asked
+    }
+
+    /// Returns the sources and ids of memories and articles.
+    fn memories(&self) -> impl Iterator<Item = String> {
+        let sources = ["memory", "articles"].into_iter();
+        sources.flat_map(|source| {
+            let entries = std::fs::read_dir(self.desk.path(source)).unwrap();
+            let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+            names.filter_map(move |name| Some(format!("{source}/{}", name.strip_suffix(".md")?)))
+        })
+    }
+
+    /// Takes note of the ids of what was written.
+    fn look_for_written(&mut self) {
+        let new: Vec<String> = self
+            .memories()
+            .filter(|one| !self.before.contains(one))
+            .collect();
+        for name in new {
+            let (source, id) = name.split_once('/').unwrap();
+            let short = DocumentId::new(source, id).hex()[..6].to_owned();
+            self.written.push([id.to_owned(), short]);
+            self.before.insert(name);
         }
     }
 
@@ -158,7 +171,14 @@ impl Asked {
             !said.contains(home.trim_end_matches('/')),
             "{asked}: {said}"
         );
-        self.said.push((asked, timeless(said)));
+        self.look_for_written();
+        let mut said = timeless(said);
+        for (number, ids) in self.written.iter().enumerate() {
+            for id in ids {
+                said = said.replace(id, &format!("NEW{number}"));
+            }
+        }
+        self.said.push((asked, said));
     }
 
     fn search(&mut self, request: &Request) {
@@ -218,6 +238,14 @@ impl Asked {
             "0-hidden.md",
             "own1",
             "other1",
+            "inner1rec",
+            "outer1rec",
+            "talks/inner1s",
+            "outer0s",
+            "inner/0.md",
+            "articles/outer0",
+            "bear/B0",
+            "B0",
             "secrets/0.md",
             "work/1.md",
         ];
@@ -274,83 +302,9 @@ impl Asked {
     fn server(&self, guard: Guard) -> Server {
         let mut options = self.desk.options(guard);
         options.memory_source = Some("memory".to_owned());
+        options.article_source = Some("articles".to_owned());
+        options.note_creator = Some(Arc::new(|_| Ok(())));
         Server::new(self.engine.clone(), options)
-    }
-
-    /// Asks for resources and completions, and calls tools with names that are not
-    /// in the scope.
-    fn tools(&mut self) {
-        let server = self.server(self.guard.clone());
-        let (caller, cancel) = (server.caller(), Cancel::new());
-        let resources = server.resources(&caller, &cancel);
-        self.note("resources".to_owned(), &format!("{resources:?}"));
-        for text in ["", "s", "w", "work", "secrets", "0", "own", "other", "b"] {
-            let read = server.resource(&caller, &format!("kodiak://work/{text}"), &cancel);
-            self.note(format!("resource {text}"), &format!("{read:?}"));
-            for (variable, source) in [("source", None), ("key", Some("secrets")), ("key", None)] {
-                let completed = server.complete(&caller, variable, text, source, &cancel);
-                self.note(format!("complete {text}"), &format!("{completed:?}"));
-            }
-        }
-        let offered: Vec<_> = server.tools(&caller).iter().map(|tool| tool.name).collect();
-        self.note("tools".to_owned(), &format!("{offered:?}"));
-        for (name, arguments) in [
-            ("status", json!({})),
-            ("timeline", json!({})),
-            ("search", json!({"query": "bread", "sources": ["secrets"]})),
-            ("search", json!({"query": "bread", "sources": ["nothing"]})),
-            ("search", json!({"query": "bread", "project": "hidden"})),
-            ("search", json!({"query": "bread", "tags": ["FOOD"]})),
-            ("timeline", json!({"sources": ["secrets"]})),
-            (
-                "get",
-                json!({"ids": ["work/0.md", "work/1.md"], "links": true}),
-            ),
-            ("get", json!({"ids": ["secrets/0.md"], "links": true})),
-            ("brain_query", json!({"query": "bread rising"})),
-            ("recall_memory", json!({"query": "bread rising"})),
-            ("search_memories", json!({"query": "harbour kettle"})),
-            ("get_observations", json!({"ids": ["other1", "own1"]})),
-            (
-                "page_create",
-                json!({"title": "a", "content": "b", "source": "secrets"}),
-            ),
-            ("page_update", json!({"id": "secrets/0.md", "append": "b"})),
-            (
-                "page_update",
-                json!({"id": "work/0-hidden.md", "append": "b"}),
-            ),
-            ("tag_rename", json!({"from": "quokka", "to": "b"})),
-            // Names that are taken outside, at the first time and the second.
-            (
-                "page_create",
-                json!({"title": "0-hidden", "content": "b", "source": "work"}),
-            ),
-            (
-                "page_create",
-                json!({"title": "0-hidden", "content": "b", "source": "work"}),
-            ),
-            (
-                "page_create",
-                json!({"title": "a", "content": "b", "source": "work", "folder": "0-hidden.md"}),
-            ),
-            (
-                "page_update",
-                json!({"id": "work/1.md", "title": "1-hidden"}),
-            ),
-            ("remember", json!({"text": "", "supersedes": ["other1"]})),
-            (
-                "remember",
-                json!({"text": "a b c", "supersedes": ["other1"]}),
-            ),
-        ] {
-            let asked = format!("{name} {arguments}");
-            let arguments = arguments.as_object().unwrap().clone();
-            let said = call_with(&server, name, arguments);
-            let said = said.map(|said| (said.text, said.structured.unwrap_or_default()));
-            let (text, structured) = said.unwrap_or_default();
-            self.note(asked, &format!("{text}\n{structured}"));
-        }
     }
 
     /// Asks for names that are taken outside.
@@ -397,37 +351,7 @@ impl Asked {
                 let _ = ended.await;
             })
         });
-        let search = |query: &str| json!({"query": query, "explain": true, "limit": 40});
-        for (route, body) in [
-            ("GET /api/status", Value::Null),
-            ("GET /api/timeline", Value::Null),
-            ("GET /api/timeline?source=secrets", Value::Null),
-            ("GET /api/documents/0.md", Value::Null),
-            ("GET /api/documents/0-hidden.md", Value::Null),
-            ("GET /api/documents/secrets%2F0.md", Value::Null),
-            ("GET /api/links/work%2F0.md", Value::Null),
-            ("GET /api/links/work%2F3.md", Value::Null),
-            ("GET /api/links/secrets%2F0.md", Value::Null),
-            ("GET /api/similar/work%2F0.md?limit=50", Value::Null),
-            ("GET /api/similar/work%2F3.md", Value::Null),
-            ("GET /api/similar/work%2F3.md?source=secrets", Value::Null),
-            ("GET /api/similar/secrets%2F0.md", Value::Null),
-            ("POST /api/search", search("bread rising")),
-            ("POST /api/search", search("breads ketle")),
-            ("POST /api/search", search("quokka")),
-            (
-                "POST /api/search",
-                json!({"query": "qu", "as_you_type": true}),
-            ),
-            (
-                "POST /api/search",
-                json!({"query": "bread", "sources": ["secrets"]}),
-            ),
-            (
-                "POST /api/search",
-                json!({"query": "bread", "projects": ["hidden"]}),
-            ),
-        ] {
+        for (route, body) in routes::asked() {
             let body = if body.is_null() {
                 String::new()
             } else {
@@ -446,8 +370,53 @@ impl Asked {
             let status = head.lines().next().unwrap_or_default();
             self.note(format!("{route} {body}"), &format!("{status} {said}"));
         }
+        self.events(address);
         drop(end);
         serving.join().unwrap().unwrap();
+    }
+}
+
+impl Asked {
+    /// Notes what a stream says, first and after changes: outside, and then inside.
+    fn events(&mut self, address: SocketAddr) {
+        let mut stream = TcpStream::connect(address).unwrap();
+        stream
+            .set_read_timeout(Some(Duration::from_mins(1)))
+            .unwrap();
+        let request = format!("GET /api/events HTTP/1.1\r\nHost: {address}\r\n\r\n");
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut lines = BufReader::new(stream).lines().map(Result::unwrap);
+        let mut next = |name: &str| {
+            let lines = lines.by_ref();
+            let event: Vec<String> = lines
+                .skip_while(|line| !line.starts_with("event: "))
+                .take_while(|line| !line.is_empty())
+                .collect();
+            assert!(!event.is_empty(), "{name}");
+            (name.to_owned(), event.join("\n"))
+        };
+        let (name, said) = next("the first event");
+        self.note(name, &said);
+        if self.outside.is_some() {
+            for name in ["secrets/event.md", "work/inner/event.md"] {
+                let text = "---\nproject: /work/hidden\n---\n# Event\n\nOutside.\n";
+                self.desk.write(name, text);
+            }
+            self.sync();
+        }
+        let text = "---\nproject: /work/atlas\n---\n# Event\n\nInside.\n";
+        self.desk.write("work/event.md", text);
+        self.sync();
+        for name in ["the second event", "the third event"] {
+            let (name, said) = next(name);
+            self.note(name, &said);
+        }
+    }
+
+    fn sync(&self) {
+        self.engine
+            .sync(&Guard::local(), ToSync::All, &Job::default())
+            .unwrap();
     }
 }
 
@@ -475,11 +444,22 @@ fn change(desk: &Desk, outside: Option<u64>) {
 
 /// Asks three worlds the same and compares the answers.
 fn compare(model: bool, ask: impl Fn(&mut Asked), guard: impl Fn() -> Guard) {
+    compare_on(None, model, ask, guard);
+}
+
+/// Does the same with indexes at an address, one after the other.
+fn compare_on(
+    address: Option<&Address>,
+    model: bool,
+    ask: impl Fn(&mut Asked),
+    guard: impl Fn() -> Guard,
+) {
     let answers = [Some(20), Some(1), None].map(|outside| {
-        let desk = world(outside);
-        let folders: &[&str] = match outside {
-            Some(_) => &["work", "secrets"],
-            None => &["work"],
+        let server = address.map(|address| PostgresIndex::new(address.clone()));
+        let desk = world(outside).on(server);
+        let (folders, worlds): (&[&str], _) = match outside {
+            Some(_) => (&["work", "secrets"], Worlds::Both),
+            None => (&["work"], Worlds::Alone),
         };
         // Of what is in the same source, a caller of that source sees everything.
         let sees_source = guard().project().is_none();
@@ -491,14 +471,13 @@ fn compare(model: bool, ask: impl Fn(&mut Asked), guard: impl Fn() -> Guard) {
                 }
             }
         }
-        let engine = desk.with_memory_and(folders, model.then(tiny));
-        let mut asked = Asked::new(desk, engine, guard());
+        let engine = desk.with_more(folders, model.then(tiny), |builder| {
+            kinds::add(&desk, worlds, builder)
+        });
+        let mut asked = Asked::new(desk, engine, guard(), outside);
         ask(&mut asked);
         change(&asked.desk, outside);
-        asked
-            .engine
-            .sync(&Guard::local(), ToSync::All, &Job::default())
-            .unwrap();
+        asked.sync();
         for query in ["kettle", "teapot", "tea", "teapto", "bread rising"] {
             asked.search(&Request {
                 explain: true,
@@ -506,6 +485,8 @@ fn compare(model: bool, ask: impl Fn(&mut Asked), guard: impl Fn() -> Guard) {
                 ..Request::new(query)
             });
         }
+        drop(asked.engine);
+        asked.desk.delete_index();
         asked.said
     });
     let [one, other, alone] = answers;
@@ -536,7 +517,7 @@ fn of_project() -> Guard {
 
 fn of_both() -> Guard {
     reader()
-        .within(["work", "memory"])
+        .within(["work", "memory", "articles", "records", "talks"])
         .in_project("/work/atlas")
 }
 
@@ -564,8 +545,9 @@ fn names_lead_nowhere_outside() {
 #[test]
 fn tools_and_routes_answer_as_if_there_were_no_outside() {
     for guard in [of_source, of_project, of_both] {
-        compare(false, Asked::tools, guard);
-        compare(false, Asked::routes, guard);
+        compare(true, Asked::tools, guard);
+        compare(true, Asked::routes, guard);
+        compare(true, Asked::changes, guard);
     }
 }
 

@@ -14,7 +14,7 @@ use super::{Answered, From, Refused, work};
 use crate::server::Server;
 
 /// The longest reference, in characters.
-const LONGEST: usize = 1_000;
+pub(super) const LONGEST: usize = 1_000;
 
 /// A document, or some lines of it.
 #[derive(Debug, Serialize)]

@@ -26,20 +26,41 @@ pub(super) async fn search(
     Body(ask): Body<Ask>,
 ) -> Answered<Answer> {
     check_sizes(&ask)?;
+    let history = server.history(&caller);
+    let offset = ask.offset;
     work(&server, move |engine| {
+        // A user who types asks again in a moment.
+        let refresh = !ask.as_you_type;
         let request = Request {
             rerank: engine.reranks(),
+            refresh,
             ..ask.request(engine.view(&caller.guard), MOST_HITS)?
         };
         let mut answer = engine.search(&caller.guard, &request)?;
         crate::scope::limit(&caller.guard, &mut answer);
+        if let Some(history) = history {
+            history
+                .read()
+                .reorder(&mut answer.hits, kodiak::date::now());
+        }
+        leave_out(&mut answer, offset);
         Ok(answer)
     })
     .await
 }
 
+/// Leaves out the best hits, which the caller has. They are counted as matches, and not
+/// among the relevant hits.
+fn leave_out(answer: &mut Answer, offset: usize) {
+    let left_out = answer.hits.drain(..offset.min(answer.hits.len()));
+    let probable = left_out.filter(|hit| hit.probable).count();
+    if let Some(relevant) = &mut answer.relevant {
+        *relevant = relevant.saturating_sub(probable);
+    }
+}
+
 /// Refuses what is too long to be meant.
-fn check_sizes(ask: &Ask) -> Result<(), Refused> {
+pub(super) fn check_sizes(ask: &Ask) -> Result<(), Refused> {
     if ask.query.chars().count() > LONGEST_QUERY {
         let wanted = format!("at most {LONGEST_QUERY} characters long");
         return Err(malformed("query", &wanted));

@@ -3,8 +3,11 @@
 
 use axum::Extension;
 use axum::extract::State;
+use kodiak::access::Guard;
 use kodiak::engine::Ask;
-use kodiak_memory::{Memories, Timeline, TimelineRequest};
+use kodiak::store::Filter;
+use kodiak::{Engine, Error};
+use kodiak_memory::{Memories, TRANSCRIPTS, Timeline, TimelineRequest};
 
 use super::parameters::{Parameters, malformed};
 use super::{Answered, From, work};
@@ -22,8 +25,21 @@ const MOST_CONTEXT: usize = 100;
 /// The longest reference, in characters.
 const LONGEST: usize = 1_000;
 
-const KNOWN: [&str; 10] = [
-    "from", "to", "around", "context", "source", "project", "tag", "kind", "turns", "limit",
+/// The kind of the turns of transcripts.
+const TURN: &str = "turn";
+
+const KNOWN: [&str; 11] = [
+    "from",
+    "to",
+    "around",
+    "context",
+    "source",
+    "project",
+    "tag",
+    "kind",
+    "turns",
+    "everything",
+    "limit",
 ];
 
 pub(super) async fn timeline(
@@ -39,24 +55,15 @@ pub(super) async fn timeline(
         return Err(malformed("around", &wanted));
     }
     let context = parameters.number("context", MOST_CONTEXT)?;
-    let date = |name: &str| Ok::<_, Refused>(parameters.one(name)?.map(str::to_owned));
-    let ask = Ask {
-        after: date("from")?,
-        before: date("to")?,
-        sources: parameters.texts("source")?,
-        projects: parameters.texts("project")?,
-        tags: parameters.texts("tag")?,
-        kinds: parameters.texts("kind")?,
-        ..Ask::default()
-    };
+    let ask = asked(&parameters)?;
     let limit = parameters.number("limit", MOST)?;
-    let turns = match parameters.one("turns")? {
-        None | Some("false") => false,
-        Some("true") => true,
-        Some(_) => return Err(malformed("turns", "true or false")),
-    };
+    let turns = flag(&parameters, "turns")?;
+    let everything = flag(&parameters, "everything")?;
     work(&server, move |engine| {
         let mut filter = ask.filter(engine.view(&caller.guard))?;
+        if everything {
+            name_all(engine, &caller.guard, &mut filter, turns)?;
+        }
         let request = TimelineRequest {
             after: filter.after.take(),
             before: filter.before.take(),
@@ -70,4 +77,57 @@ pub(super) async fn timeline(
         Ok(Memories::new(engine).timeline(&caller.guard, &request)?)
     })
     .await
+}
+
+/// Reads which documents a timeline is asked for.
+pub(super) fn asked(parameters: &Parameters) -> Result<Ask, Refused> {
+    let date = |name: &str| Ok::<_, Refused>(parameters.one(name)?.map(str::to_owned));
+    Ok(Ask {
+        after: date("from")?,
+        before: date("to")?,
+        sources: parameters.texts("source")?,
+        projects: parameters.texts("project")?,
+        tags: parameters.texts("tag")?,
+        kinds: parameters.texts("kind")?,
+        ..Ask::default()
+    })
+}
+
+/// Reads whether something is wanted that is not usual.
+pub(super) fn flag(parameters: &Parameters, name: &str) -> Result<bool, Refused> {
+    match parameters.one(name)? {
+        None | Some("false") => Ok(false),
+        Some("true") => Ok(true),
+        Some(_) => Err(malformed(name, "true or false")),
+    }
+}
+
+/// Names all sources in a filter that names none: a timeline lists memories and sessions
+/// otherwise. Transcripts are among them only if `turns` are wanted, because these would
+/// hide everything else.
+pub(super) fn name_all(
+    engine: &Engine,
+    guard: &Guard,
+    filter: &mut Filter,
+    turns: bool,
+) -> Result<(), Error> {
+    if !filter.sources.is_empty() {
+        return Ok(());
+    }
+    let indexed = match engine.view(guard).indexed_sources() {
+        Err(Error::NoIndex { .. }) => Vec::new(),
+        indexed => indexed?,
+    };
+    let turns = turns
+        || filter
+            .kinds
+            .iter()
+            .any(|kind| kind.eq_ignore_ascii_case(TURN));
+    let is_transcript = |name: &str| {
+        let mut sources = engine.sources().iter();
+        sources.any(|source| source.name() == name && source.kind() == TRANSCRIPTS)
+    };
+    let names = indexed.into_iter().map(|source| source.name);
+    filter.sources = names.filter(|name| turns || !is_transcript(name)).collect();
+    Ok(())
 }

@@ -1,4 +1,4 @@
-//! A stream of events that a client reads: messages, until it or the server goes away.
+//! A stream of events that a client reads, until it or the server goes away.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -16,22 +16,46 @@ use tokio::time::{Instant, Interval};
 /// client that is gone is noticed.
 const ALIVE: Duration = Duration::from_secs(15);
 
-/// What the next message is polled from.
-type Next = Box<dyn FnMut(&mut Context<'_>) -> Poll<Option<Value>> + Send>;
+/// An event.
+#[derive(Debug)]
+pub(crate) struct Event {
+    /// Its name.
+    pub(crate) name: &'static str,
+    /// What it says.
+    pub(crate) said: Value,
+    /// What a client that comes back gives as the last that it has heard. A word of
+    /// letters and digits.
+    pub(crate) id: Option<String>,
+}
+
+/// What the next event is polled from.
+type Next = Box<dyn FnMut(&mut Context<'_>) -> Poll<Option<Event>> + Send>;
 
 /// The body of a response that goes on.
-pub(super) struct Events {
+pub(crate) struct Events {
     next: Next,
     alive: Interval,
 }
 
 impl Events {
     /// The type of such a body.
-    pub(super) const TYPE: &'static str = "text/event-stream";
+    pub(crate) const TYPE: &'static str = "text/event-stream";
 
-    /// Opens a stream. What `next` holds lives as long as the client reads.
-    pub(super) fn new(
-        next: impl FnMut(&mut Context<'_>) -> Poll<Option<Value>> + Send + 'static,
+    /// Opens a stream of messages. What `next` holds lives as long as the client reads.
+    pub(crate) fn of_messages(
+        mut next: impl FnMut(&mut Context<'_>) -> Poll<Option<Value>> + Send + 'static,
+    ) -> Self {
+        let event = |said| Event {
+            name: "message",
+            said,
+            id: None,
+        };
+        Self::new(move |context| next(context).map(|next| next.map(event)))
+    }
+
+    /// Opens a stream of events. What `next` holds lives as long as the client reads.
+    pub(crate) fn new(
+        next: impl FnMut(&mut Context<'_>) -> Poll<Option<Event>> + Send + 'static,
     ) -> Self {
         Self {
             next: Box::new(next),
@@ -51,9 +75,10 @@ impl hyper::body::Body for Events {
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         let data = |text: String| Poll::Ready(Some(Ok(Frame::data(text.into()))));
         match (self.next)(context) {
-            Poll::Ready(Some(message)) => {
+            Poll::Ready(Some(Event { name, said, id })) => {
                 self.alive.reset();
-                data(format!("event: message\ndata: {message}\n\n"))
+                let id = id.map_or_else(String::new, |id| format!("id: {id}\n"));
+                data(format!("event: {name}\n{id}data: {said}\n\n"))
             }
             Poll::Ready(None) => Poll::Ready(None),
             Poll::Pending => match self.alive.poll_tick(context) {

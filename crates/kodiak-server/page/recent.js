@@ -1,0 +1,66 @@
+// What is listed before anything is typed: notes opened and changed recently. If there is
+// no index yet, how far the first one is.
+
+import { Refused, api, isAborted } from "./api.js";
+import { on } from "./bus.js";
+import { byId, h, put, sentence } from "./element.js";
+import * as hits from "./hits.js";
+import { embeddingBar } from "./progress.js";
+
+const nothing = byId("nothing");
+const MOST = 12;
+let waiting = null;
+
+/// Lists recent notes, unless something else is wanted by then.
+export async function recent(signal, wanted, clear) {
+  try {
+    const { opened, changed } = await api(`recent?limit=${MOST}`, { signal });
+    if (!wanted()) return;
+    clear();
+    waiting = null;
+    list(opened ?? [], changed ?? []);
+    if (opened.length + changed.length === 0) await unindexed(null, () => recent(signal, wanted, clear));
+  } catch (error) {
+    if (isAborted(error) || !wanted()) return;
+    clear();
+    if (error instanceof Refused) await unindexed(error, () => recent(signal, wanted, clear));
+  }
+}
+
+function list(opened, changed) {
+  const often = new Set(opened.map((card) => card.id));
+  const rest = changed.filter((card) => !often.has(card.id));
+  const group = (hit) => (often.has(hit.id) ? "Opened" : "Changed recently");
+  hits.show([...opened, ...rest], { group });
+}
+
+/// Says what to do where nothing is indexed, or how far that is.
+async function unindexed(error, again) {
+  const status = await api("status").catch(() => null);
+  if (error && (!status || status.exists)) {
+    put(nothing, h("h2", { text: "The list could not be loaded" }), h("p", {}, sentence(error.message)),
+      error.next ? h("p", {}, sentence(error.next)) : null);
+    nothing.hidden = false;
+    return;
+  }
+  waiting = again;
+  firstSteps(status);
+}
+
+function firstSteps(status) {
+  const working = Boolean(status?.doing);
+  put(
+    nothing,
+    h("h2", { text: working ? "Indexing for the first time" : "Nothing is indexed yet" }),
+    working
+      ? [h("p", {}, sentence(status.doing)), embeddingBar(status.embedding), h("p", { text: "You can search as soon as the first notes are in." })]
+      : [h("p", { text: "Register a folder of notes on a terminal:" }), h("p", {}, h("code", { text: "kodiak add ~/notes" }))],
+  );
+  nothing.hidden = false;
+}
+
+on("status", (status) => {
+  if (!waiting) return;
+  if (status.exists && status.documents > 0) waiting();
+  else firstSteps(status);
+});
