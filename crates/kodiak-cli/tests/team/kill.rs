@@ -1,0 +1,222 @@
+//! A process is killed while it writes to a server. The next one finishes its work: nothing is
+//! lost, and nothing is there twice.
+
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use crate::place::{Index, Machine, on_each_server};
+
+/// The number of notes.
+const NOTES: usize = 250;
+
+/// Starts a command and kills it after a while. Returns whether it was killed in time.
+fn killed(machine: &Machine, arguments: &[&str], delay: Duration) -> bool {
+    let mut child = machine
+        .command(arguments)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    std::thread::sleep(delay);
+    child.kill().unwrap();
+    !child.wait().unwrap().success()
+}
+
+/// Returns how long a command takes.
+fn time(machine: &Machine, arguments: &[&str]) -> Duration {
+    let started = Instant::now();
+    machine.ok(arguments);
+    started.elapsed()
+}
+
+/// Returns the moments at which something that takes this long is killed.
+fn moments(whole: Duration, count: u32) -> impl Iterator<Item = Duration> {
+    (0..count).map(move |number| whole * (2 * number + 1) / (2 * count))
+}
+
+fn write(machine: &Machine, round: usize, notes: std::ops::Range<usize>) {
+    for number in notes {
+        let text = format!("# Note {number}\n\nThe number {number} of round{round} marker.\n");
+        machine.write(&format!("notes/{number}.md"), &text);
+    }
+}
+
+/// Runs a command until no other process holds the lock of one that was killed.
+fn finish(machine: &Machine, arguments: &[&str]) {
+    crate::programs::until("the lock is free", || {
+        machine.run(arguments).code == Some(0)
+    });
+}
+
+/// Checks that an index has each note once, as the files are.
+fn assert_whole(index: &Index, machine: &Machine, round: usize, about: &str) {
+    machine.ok(&["doctor"]);
+    for (word, count) in [
+        ("marker".to_owned(), NOTES),
+        (format!("round{round}"), NOTES),
+    ] {
+        let run = machine.ok(&["search", "--json", "-n", "3", &format!("\"{word}\"")]);
+        let answer: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+        assert_eq!(answer["total"], count, "{about}: {word}");
+    }
+    let sums =
+        "SELECT (SELECT count(*) FROM documents), (SELECT count(DISTINCT key) FROM documents),
+        (SELECT documents FROM state)";
+    assert_eq!(
+        query(index, sums),
+        format!("{NOTES}|{NOTES}|{NOTES}"),
+        "{about}"
+    );
+}
+
+/// Returns what a statement selects from an index.
+fn query(index: &Index, sql: &str) -> String {
+    let (server, schema) = index.address().split_once("?schema=").unwrap();
+    let port = server
+        .rsplit_once(':')
+        .unwrap()
+        .1
+        .split('/')
+        .next()
+        .unwrap();
+    let sql = format!("SET search_path TO {schema}; {sql}");
+    crate::programs::sql_at(port.parse().unwrap(), &sql).unwrap()
+}
+
+#[test]
+#[ignore = "needs servers: tests/postgres/with starts them and sets KODIAK_TEST_POSTGRES"]
+fn a_sync_that_is_killed_loses_and_doubles_nothing() {
+    on_each_server(|index| {
+        let machine = index.machine();
+        write(&machine, 0, 0..NOTES);
+        let whole = time(&machine, &["add", "notes", "--yes"]);
+        let mut kills = 0;
+        for (number, delay) in moments(whole, 6).enumerate() {
+            // Every sync of changed notes also merges segments.
+            let round = number + 1;
+            write(&machine, round, 0..NOTES);
+            kills += usize::from(killed(&machine, &["index"], delay));
+            finish(&machine, &["index"]);
+            assert_whole(
+                index,
+                &machine,
+                round,
+                &format!("round {round} after {delay:?}"),
+            );
+        }
+        assert!(kills >= 3, "only {kills} were killed");
+    });
+}
+
+#[test]
+#[ignore = "needs servers: tests/postgres/with starts them and sets KODIAK_TEST_POSTGRES"]
+fn a_rebuild_that_is_killed_leaves_the_index_as_it_was() {
+    on_each_server(|index| {
+        let machine = index.machine();
+        write(&machine, 0, 0..NOTES);
+        machine.ok(&["add", "notes", "--yes"]);
+        let whole = time(&machine, &["index", "--rebuild"]);
+        for delay in moments(whole, 4) {
+            killed(&machine, &["index", "--rebuild"], delay);
+            assert_whole(index, &machine, 0, &format!("after {delay:?}"));
+            finish(&machine, &["index"]);
+        }
+    });
+}
+
+#[test]
+#[ignore = "needs servers: tests/postgres/with starts them and sets KODIAK_TEST_POSTGRES"]
+fn a_purge_that_is_killed_is_finished_by_the_next_command() {
+    on_each_server(|index| {
+        let machine = index.machine();
+        machine.ok(&["team", "init"]);
+        for number in 0..4 {
+            machine.ok(&["remember", &format!("The number {number} stays.")]);
+        }
+        let purge = |id: &str| ["forget", "--purge", "--yes", id].map(str::to_owned);
+        let mut whole = Duration::ZERO;
+        let mut kills = 0;
+        for round in 0..7_u32 {
+            let (id, secret) = (format!("secret{round}"), format!("zwielicht{round}quasar"));
+            machine.ok(&["remember", &secret, "--id", &id]);
+            let line = purge(&id);
+            let line: Vec<&str> = line.iter().map(String::as_str).collect();
+            if round == 0 {
+                whole = time(&machine, &line);
+            } else {
+                kills += usize::from(killed(&machine, &line, whole * (2 * round - 1) / 24));
+                finish(&machine, &["index"]);
+            }
+            // Where it was killed before it had begun, it is still there as a whole.
+            let found = machine.found(&secret).len();
+            let kept = query(index, &holding(index, &secret));
+            if found == 0 {
+                assert_eq!(kept, "", "round {round}");
+            } else {
+                finish(&machine, &line);
+                assert_eq!(query(index, &holding(index, &secret)), "", "round {round}");
+            }
+            assert_eq!(machine.found("stays").len(), 4);
+        }
+        assert!(kills >= 3, "only {kills} were killed");
+        machine.ok(&["doctor"]);
+        assert_eq!(query(index, "SELECT count(*) FROM journals"), "0");
+    });
+}
+
+/// Returns a statement that selects the tables that have a text in one of their rows.
+fn holding(index: &Index, text: &str) -> String {
+    let tables = query(
+        index,
+        "SELECT string_agg(table_name, ' ') FROM information_schema.tables
+         WHERE table_schema = current_schema()",
+    );
+    let each = tables.split(' ').map(|table| {
+        // Bytes are shown as digits.
+        let hex: String = text.bytes().map(|byte| format!("{byte:02x}")).collect();
+        format!(
+            "SELECT '{table}' WHERE EXISTS (SELECT FROM {table} AS t
+             WHERE t::text LIKE '%{text}%' OR t::text LIKE '%{hex}%')"
+        )
+    });
+    each.collect::<Vec<_>>().join(" UNION ALL ")
+}
+
+#[test]
+#[ignore = "needs servers: tests/postgres/with starts them and sets KODIAK_TEST_POSTGRES"]
+fn embedding_that_is_killed_goes_on_from_there() {
+    on_each_server(|index| {
+        let machine = index.machine().using(tiny_model::NAME);
+        tiny_model::write(&machine.path("tiny")).unwrap();
+        machine.ok(&["model", "install", "--from", "tiny"]);
+        let embedded = || -> usize {
+            query(index, "SELECT count(*) FROM embeddings")
+                .parse()
+                .unwrap()
+        };
+        // Each round has as many new chunks as the first, whose time decides when the others
+        // are killed.
+        let part = NOTES / 5;
+        write(&machine, 0, 0..part);
+        machine.ok(&["add", "notes", "--yes", "--no-semantic"]);
+        let whole = time(&machine, &["index"]);
+        assert_eq!(embedded(), part);
+        let (mut kills, mut before) = (0, part);
+        for (number, delay) in moments(whole, 4).enumerate() {
+            let written = part * (number + 1);
+            write(&machine, 0, written..written + part);
+            finish(&machine, &["index", "--no-semantic"]);
+            kills += usize::from(killed(&machine, &["index"], delay));
+            let after = embedded();
+            assert!(after >= before, "{after} after {before}, {delay:?}");
+            before = after;
+        }
+        finish(&machine, &["index"]);
+        assert!(kills >= 2, "only {kills} were killed");
+        // Each chunk has one vector.
+        let sums = "SELECT (SELECT count(*) FROM chunks), (SELECT count(*) FROM embeddings),
+            (SELECT count(DISTINCT chunk) FROM embeddings)";
+        assert_eq!(query(index, sums), format!("{NOTES}|{NOTES}|{NOTES}"));
+        assert_whole(index, &machine, 0, "in the end");
+    });
+}
