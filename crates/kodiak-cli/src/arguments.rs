@@ -14,6 +14,8 @@ mod links;
 mod mcp;
 mod memories;
 mod memory;
+#[cfg(feature = "team")]
+mod migrate;
 mod model;
 mod note;
 mod page;
@@ -27,6 +29,7 @@ mod serve;
 mod setup;
 mod sources;
 mod tag;
+mod team;
 mod token;
 mod transcripts;
 mod verb;
@@ -46,12 +49,16 @@ pub(crate) use help::{all_commands, command, described};
 pub(crate) use hook::HookArguments;
 pub(crate) use http::HttpArguments;
 pub(crate) use links::LinksArguments;
-pub(crate) use mcp::{McpArguments, McpVerb};
+pub(crate) use mcp::McpArguments;
+#[cfg(feature = "server")]
+pub(crate) use mcp::McpVerb;
 pub(crate) use memories::{ListMemoriesArguments, MemoryVerb, RestoreMemoryArguments};
 pub(crate) use memory::{
     ArticleVerb, ChooseArguments, DescribeArguments, ForgetArguments, OriginArguments,
     RecallArguments, RememberArguments, TimelineArguments,
 };
+#[cfg(feature = "team")]
+pub(crate) use migrate::MigrateArguments;
 pub(crate) use model::{
     InstallArguments, ModelVerb, RemoveModelArguments, TestArguments, UseArguments,
 };
@@ -75,9 +82,12 @@ pub(crate) use sources::{
     SourcesArguments, StatusArguments,
 };
 pub(crate) use tag::{ListTagsArguments, RenameTagArguments, TagNoteArguments, TagVerb};
-pub(crate) use token::{
-    CreateTokenArguments, ListTokensArguments, RevokeTokenArguments, TokenVerb,
-};
+pub(crate) use team::TeamVerb;
+#[cfg(feature = "team")]
+pub(crate) use team::{ExportArguments, InitTeamArguments, InviteArguments};
+pub(crate) use token::TokenVerb;
+#[cfg(feature = "server")]
+pub(crate) use token::{CreateTokenArguments, ListTokensArguments, RevokeTokenArguments};
 pub(crate) use transcripts::TranscriptArguments;
 pub(crate) use verb::Verb;
 use words::words_apart;
@@ -92,11 +102,14 @@ use words::words_apart;
 #[command(
     name = "kodiak",
     version,
+    // The help with descriptions of every value is longer than two small screens.
+    long_about = None,
     arg_required_else_help = true,
     disable_help_subcommand = true,
     after_help = "Getting started:\n  \
         kodiak add ~/notes\n  \
-        kodiak search productivity systems\n\n\
+        kodiak search productivity systems\n  \
+        kodiak                              search while you type\n\n\
         Exit codes: 0 found, 1 nothing found, 2 error."
 )]
 pub(crate) struct Arguments {
@@ -195,12 +208,9 @@ pub(crate) const WITHOUT_SESSIONS: bool = cfg!(not(feature = "sessions"));
 /// When the output is coloured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Color {
-    /// Only on a terminal
     #[default]
     Auto,
-    /// Always
     Always,
-    /// Never
     Never,
 }
 

@@ -11,7 +11,6 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use kodiak::Engine;
 use kodiak::embed::{Embedder, OnnxEmbedder};
 use kodiak::engine::{EngineBuilder, LaterSource, ModelAbsence, ModelResult, Models};
 use kodiak::http::{Network, Secret};
@@ -22,6 +21,7 @@ use kodiak::source::Source;
 use kodiak::store::prelude::*;
 use kodiak::store::{Filter, Serving, SqliteStore};
 use kodiak::tombstones::Tombstones;
+use kodiak::{Engine, Error};
 use kodiak_bear::{BearDatabase, BearOptions};
 use kodiak_memory::{Holding, MemoryFolder, MemoryOptions};
 use kodiak_notes::MarkdownFolder;
@@ -29,11 +29,14 @@ use kodiak_notes::markdown::FolderOptions;
 
 use crate::config::{Config, Kind, RegisteredSource};
 use crate::context::Context;
+use crate::edited;
 use crate::failure;
+use crate::index_place::IndexPlace;
 use crate::models;
 use crate::paths;
 use crate::sessions;
 use crate::usual::Usual;
+use crate::visits;
 use idle::Idle;
 pub(crate) use remote::Remote;
 
@@ -45,6 +48,9 @@ pub(crate) fn source(
     config: &Config,
     source: &RegisteredSource,
 ) -> kodiak::Result<Box<dyn Source>> {
+    if let Some(server) = &source.server {
+        return server.open(source);
+    }
     let (name, path, max_bytes) = (&source.name, &source.path, config.max_file_size.0);
     match source.kind {
         Kind::Markdown => {
@@ -73,6 +79,39 @@ pub(crate) fn source(
             Ok(Box::new(BearDatabase::new(name, path, options)?))
         }
         Kind::Sessions | Kind::Transcripts => sessions::open(config, source),
+    }
+}
+
+/// Opens the files of a registered folder of memories, articles or pages.
+#[cfg(feature = "team")]
+pub(crate) fn note_files(
+    config: &Config,
+    source: &RegisteredSource,
+) -> kodiak::Result<Box<dyn kodiak_notes::NoteFiles>> {
+    let options = FolderOptions {
+        globs: source.globs.clone(),
+        max_bytes: config.max_file_size.0,
+        writable: true,
+        project: None,
+    };
+    match source.kind {
+        Kind::Memory | Kind::Article => {
+            let holding = match source.kind {
+                Kind::Article => Holding::Articles,
+                _ => Holding::Memories,
+            };
+            let options = MemoryOptions {
+                holding,
+                globs: options.globs,
+                max_bytes: options.max_bytes,
+            };
+            Ok(MemoryFolder::new(&source.name, &source.path, options)?.into_files())
+        }
+        _ => Ok(Box::new(MarkdownFolder::new(
+            &source.name,
+            &source.path,
+            options,
+        )?)),
     }
 }
 
@@ -151,10 +190,20 @@ pub(crate) fn rerank_endpoint(
 
 /// Returns the name of the model whose vectors an index is searched with. An index
 /// that is missing or cannot be read has none.
-pub(crate) fn serving_model(index: &Path) -> Option<String> {
+pub(crate) fn serving_model(index: &IndexPlace) -> Option<String> {
+    let index = match index {
+        IndexPlace::File(path) => path,
+        IndexPlace::Server(server) => return server.serving_model(),
+    };
     let store = SqliteStore::open(index).ok()?;
     let serving = store.serving().ok()??;
     Some(serving.name)
+}
+
+/// Returns the index in a file. Opens nothing.
+#[cfg(feature = "team")]
+pub(crate) fn file_store(path: &Path) -> Box<dyn kodiak::store::Store> {
+    Box::new(kodiak::store::SqliteIndex::new(path.to_owned()))
 }
 
 /// Reports whether an index has a document whose id begins with these digits. One that is
@@ -235,7 +284,15 @@ pub(crate) fn engine(
     if let Some(idle) = purpose.model_idle {
         models.drop_after(idle);
     }
-    let builder = Engine::builder(&context.index_path)
+    let (builder, elsewhere) = match &context.index {
+        IndexPlace::File(path) => {
+            let builder = Engine::builder(path);
+            let builder = builder.tombstones(Tombstones::at(config.forgotten()));
+            (builder, Vec::new())
+        }
+        IndexPlace::Server(server) => (server.builder()?, server.elsewhere(&config.sources)?),
+    };
+    let builder = builder
         .home(paths::home())
         .holder(holder(purpose.verb))
         .patience(purpose.patience)
@@ -246,16 +303,33 @@ pub(crate) fn engine(
             minimum_similarity: config.search.minimum_similarity,
             ..Tuning::default()
         })
-        .models(models)
-        .tombstones(Tombstones::at(config.forgotten()));
+        .models(models);
     let builder = if purpose.in_turn {
         builder.checking_in_turn(CHECKED)
     } else {
         builder
     };
-    let mut builder = sessions::prepare(builder);
+    let beside = context.index.beside().to_owned();
+    let builder = builder
+        .erased_with(|_| visits::remove_all().map(drop))
+        .erased_with(move |documents| edited::erase(&beside, documents));
+    let mut builder = sessions::prepare(builder, context);
     for registered in &config.sources {
-        builder = add(builder, config, registered);
+        let name = registered.name.clone();
+        let is_this = |error: &&Error| matches!(error, Error::SourceElsewhere { name: other, .. } if *other == name);
+        builder = match elsewhere.iter().find(is_this) {
+            // No file of this machine may be compared with documents of another.
+            Some(Error::SourceElsewhere { location, .. }) => {
+                let location = location.clone();
+                builder.absent_source(name.clone(), move || {
+                    Err(Error::SourceElsewhere {
+                        name: name.clone(),
+                        location: location.clone(),
+                    })
+                })
+            }
+            _ => add(builder, config, registered),
+        };
     }
     let (path, known) = (context.config_path.clone(), config.clone());
     let builder = builder.registered_later(move || registered_later(&path, &known));
@@ -467,7 +541,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_model_that_nobody_uses_is_dropped() {
+    fn an_idle_model_is_dropped() {
         let place = tempfile::tempdir().unwrap();
         let written = place.path().join("written");
         tiny_model::write(&written).unwrap();

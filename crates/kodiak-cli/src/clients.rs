@@ -14,7 +14,9 @@ mod undo;
 
 use clap::ValueEnum;
 
+#[cfg(feature = "server")]
 pub(crate) use place::{Surroundings, file, hooks_file, is_there};
+#[cfg(feature = "server")]
 pub(crate) use save::{Edit, Removed, Saved, remove, save};
 pub(crate) use undo::Part;
 

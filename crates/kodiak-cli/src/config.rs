@@ -12,16 +12,20 @@ mod memory;
 mod model;
 mod search;
 mod size;
+mod team;
 mod transcripts;
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use kodiak::source::DEFAULT_MAX_BYTES;
 use serde::{Deserialize, Serialize};
 
 use crate::failure::refusal;
+use crate::index_place::{is_address, without_password};
 use crate::paths;
+use crate::team::Server;
 pub(crate) use brain::BrainSettings;
 pub(crate) use hook::HookSettings;
 pub(crate) use memory::MemorySettings;
@@ -30,6 +34,8 @@ pub(crate) use model::{Key, ModelSettings, RemoteSettings};
 pub(crate) use search::SearchSettings;
 use search::WrittenSearch;
 pub(crate) use size::Size;
+pub(crate) use team::TeamSettings;
+use team::WrittenTeam;
 pub(crate) use transcripts::{CopySettings, TranscriptSettings};
 
 /// The value of `model` that turns off semantic search.
@@ -43,6 +49,10 @@ pub(crate) struct Config {
     pub(crate) model: ModelSettings,
     /// Whether use of the network is forbidden.
     pub(crate) offline: bool,
+    /// Where the index is, if not in the usual place: a path, or an address without a
+    /// password.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) index: Option<String>,
     pub(crate) search: SearchSettings,
     pub(crate) brain: BrainSettings,
     #[serde(skip_serializing_if = "HookSettings::is_default")]
@@ -57,11 +67,17 @@ pub(crate) struct Config {
     pub(crate) memory: MemorySettings,
     #[serde(skip_serializing_if = "CopySettings::is_default")]
     pub(crate) transcripts: CopySettings,
+    #[serde(skip_serializing_if = "TeamSettings::is_default")]
+    pub(crate) team: TeamSettings,
     /// The folder of the index, which has the data of the program as well.
     #[serde(skip)]
     pub(crate) data: PathBuf,
     #[serde(rename = "source", skip_serializing_if = "Vec::is_empty")]
     pub(crate) sources: Vec<RegisteredSource>,
+    /// The registered sources whose names are those of sources that the index keeps. They
+    /// are left out.
+    #[serde(skip)]
+    pub(crate) left_out: Vec<RegisteredSource>,
 }
 
 /// A registered source.
@@ -79,6 +95,9 @@ pub(crate) struct RegisteredSource {
     /// How transcripts are read, if it has some.
     #[serde(flatten)]
     pub(crate) transcripts: Option<TranscriptSettings>,
+    /// The server whose index keeps it, if it is not on this machine.
+    #[serde(skip)]
+    pub(crate) server: Option<Arc<Server>>,
 }
 
 impl RegisteredSource {
@@ -147,8 +166,11 @@ impl Default for Config {
             pages: None,
             memory: MemorySettings::default(),
             transcripts: CopySettings::default(),
+            index: None,
+            team: TeamSettings::default(),
             data: PathBuf::new(),
             sources: Vec::new(),
+            left_out: Vec::new(),
         }
     }
 }
@@ -188,8 +210,11 @@ impl Config {
             pages: None,
             memory: MemorySettings::default(),
             transcripts: written.transcripts,
+            index: None,
+            team: TeamSettings::default(),
             data: PathBuf::new(),
             sources: Vec::new(),
+            left_out: Vec::new(),
         };
         // Relative to the config file; joining keeps an absolute path as it is.
         let folder = path.parent().unwrap_or(Path::new(""));
@@ -197,6 +222,25 @@ impl Config {
         config.pages = pages.map(|pages| folder.join(paths::expanded(&pages)));
         let sessions = written.sessions.filter(|it| !it.trim().is_empty());
         config.sessions = sessions.map(|it| folder.join(paths::expanded(&it)));
+        config.index = match written.index.filter(|index| !index.trim().is_empty()) {
+            Some(address) if is_address(&address) => {
+                if without_password(&address) != address {
+                    let message = "index must be an address without a password: put it into the \
+                                   file that team.password_file names, or in PGPASSWORD";
+                    return Err(invalid(path, "", message));
+                }
+                Some(address)
+            }
+            Some(index) => {
+                let index = folder.join(paths::expanded(&index));
+                Some(index.to_string_lossy().into_owned())
+            }
+            None => None,
+        };
+        config.team = written.team.within(folder);
+        if let Some(message) = config.team.mistake() {
+            return Err(invalid(path, "", &message));
+        }
         if let Some(message) = config.brain.mistake() {
             return Err(invalid(path, "", message));
         }
@@ -223,7 +267,7 @@ impl Config {
             }
             if is_reserved(&source.name) {
                 let message = format!(
-                    "no source can be named '{}', which addresses of searches begin with; choose another name",
+                    "no source can be named '{}': the name is reserved for search addresses; choose another name",
                     source.name
                 );
                 return Err(invalid(path, "", &message));
@@ -246,6 +290,7 @@ impl Config {
                 path: folder.join(paths::expanded(&source.path)),
                 globs: source.glob,
                 writable: source.writable,
+                server: None,
             });
         }
         Ok(config)
@@ -281,6 +326,18 @@ impl Config {
             .unwrap_or_else(|| name.to_owned())
     }
 
+    /// Adds the sources that the index on a server keeps. Those with the same names that
+    /// are registered for this machine are left out.
+    pub(crate) fn add_kept_by(&mut self, server: &Arc<Server>) {
+        let kept = server.sources();
+        let is_kept = |source: &RegisteredSource| kept.iter().any(|it| it.name == source.name);
+        let registered = std::mem::take(&mut self.sources);
+        let (left_out, own) = registered.into_iter().partition(is_kept);
+        self.left_out = left_out;
+        self.sources = own;
+        self.sources.extend(kept);
+    }
+
     /// Returns the names of all sources, in the order of the file.
     pub(crate) fn names(&self) -> Vec<String> {
         self.sources
@@ -299,7 +356,7 @@ pub(crate) fn default_model() -> &'static str {
 /// Reports whether a name has another meaning in addresses: `kodiak://search/…` is a
 /// search.
 pub(crate) fn is_reserved(name: &str) -> bool {
-    name == kodiak_server::SEARCH_SOURCE
+    name == kodiak::document::SEARCH_SOURCE
 }
 
 /// Replaces the characters that would be awkward to type in a source's name or
@@ -341,12 +398,15 @@ struct Written {
     max_file_size: Option<Size>,
     model: Option<ModelSettings>,
     offline: Option<bool>,
+    index: Option<String>,
     pages: Option<String>,
     sessions: Option<String>,
     #[serde(default)]
     memory: WrittenMemory,
     #[serde(default)]
     transcripts: CopySettings,
+    #[serde(default)]
+    team: WrittenTeam,
     #[serde(default)]
     search: WrittenSearch,
     #[serde(default)]

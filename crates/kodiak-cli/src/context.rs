@@ -10,6 +10,7 @@ use crate::arguments::Everywhere;
 use crate::assemble::{self, Purpose};
 use crate::config::Config;
 use crate::failure::refusal;
+use crate::index_place::{IndexPlace, is_address};
 use crate::models;
 use crate::output::Output;
 use crate::paths;
@@ -19,7 +20,7 @@ use crate::paths;
 pub(crate) struct Context<'a> {
     pub(crate) output: &'a Output,
     pub(crate) config_path: PathBuf,
-    pub(crate) index_path: PathBuf,
+    pub(crate) index: IndexPlace,
     /// The model to use instead of the configured one.
     pub(crate) model: Option<String>,
     /// The folder that holds the models, if it is not the default one.
@@ -43,13 +44,14 @@ impl<'a> Context<'a> {
         everywhere: &Everywhere,
         writes_config: bool,
     ) -> anyhow::Result<Self> {
+        let config_path = paths::config_file(everywhere.config.as_ref())?;
         Ok(Self {
             given: given(everywhere),
             model_typed: everywhere.typed.model,
             config_required: everywhere.typed.config && !writes_config,
             output,
-            config_path: paths::config_file(everywhere.config.as_ref())?,
-            index_path: paths::index_file(everywhere.index.as_ref())?,
+            index: IndexPlace::find(everywhere.index.as_ref(), &config_path)?,
+            config_path,
             model: everywhere
                 .model
                 .clone()
@@ -60,11 +62,11 @@ impl<'a> Context<'a> {
     }
 
     /// Returns the same context with another index and another config.
-    pub(crate) fn elsewhere(&self, index_path: PathBuf, config_path: PathBuf) -> Self {
+    pub(crate) fn elsewhere(&self, index: PathBuf, config_path: PathBuf) -> Self {
         Self {
             output: self.output,
             config_path,
-            index_path,
+            index: IndexPlace::File(index),
             model: self.model.clone(),
             models: self.models.clone(),
             offline: self.offline,
@@ -79,7 +81,7 @@ impl<'a> Context<'a> {
         Detached {
             output: self.output.clone(),
             config_path: self.config_path.clone(),
-            index_path: self.index_path.clone(),
+            index: self.index.clone(),
             model: self.model.clone(),
             models: self.models.clone(),
             offline: self.offline,
@@ -93,7 +95,7 @@ impl<'a> Context<'a> {
         for (option, value) in &self.given {
             line.push((*option).to_owned());
             let value = match *option {
-                "--index" => Some(self.index_path.as_os_str().to_owned()),
+                "--index" => Some(self.index.repeated()?),
                 "--config" => Some(self.config_path.as_os_str().to_owned()),
                 _ => value.clone(),
             };
@@ -124,8 +126,11 @@ impl<'a> Context<'a> {
         {
             config.model = model.into();
         }
-        if let Some(folder) = self.index_path.parent() {
+        if let Some(folder) = self.index.beside().parent() {
             folder.clone_into(&mut config.data);
+        }
+        if let Some(server) = self.index.server() {
+            config.add_kept_by(server);
         }
         Ok(config)
     }
@@ -144,6 +149,9 @@ impl<'a> Context<'a> {
     /// Builds an engine for a verb.
     pub(crate) fn engine(&self, config: &Config, purpose: Purpose<'_>) -> anyhow::Result<Engine> {
         self.require_model(config)?;
+        if let Some(server) = self.index.server() {
+            server.require()?;
+        }
         Ok(assemble::engine(self, config, purpose)?)
     }
 
@@ -171,7 +179,7 @@ impl<'a> Context<'a> {
 pub(crate) struct Detached {
     output: Output,
     config_path: PathBuf,
-    index_path: PathBuf,
+    index: IndexPlace,
     model: Option<String>,
     models: Option<OsString>,
     offline: bool,
@@ -183,7 +191,7 @@ impl Detached {
         Context {
             output: &self.output,
             config_path: self.config_path.clone(),
-            index_path: self.index_path.clone(),
+            index: self.index.clone(),
             model: self.model.clone(),
             models: self.models.clone(),
             offline: self.offline,
@@ -216,6 +224,9 @@ fn given(everywhere: &Everywhere) -> Vec<(&'static str, Option<OsString>)> {
 /// Adds the hint to run `kodiak index` where there are sources but no index.
 pub(crate) fn explain_missing_index(error: Error, config: &Config) -> anyhow::Error {
     match error {
+        Error::NoIndex { path } if is_address(&path.to_string_lossy()) => {
+            Error::NoIndex { path }.into()
+        }
         error @ Error::NoIndex { .. } if !config.sources.is_empty() => {
             refusal(error.to_string(), "run `kodiak index`")
         }

@@ -6,6 +6,8 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::failure::refusal;
+#[cfg(feature = "server")]
+use crate::opener;
 use crate::paths;
 
 /// How an editor is told the line.
@@ -26,12 +28,54 @@ enum Syntax {
 /// The variables that name the editor, the preferred one first.
 const VARIABLES: [&str; 2] = ["VISUAL", "EDITOR"];
 
-/// Opens a file at a line and waits until the editor ends.
-pub(crate) fn open(file: &Path, line: usize) -> anyhow::Result<()> {
+/// The editors that have a window of their own.
+#[cfg(feature = "server")]
+const WITH_WINDOW: [&str; 14] = [
+    "code",
+    "code-insiders",
+    "codium",
+    "vscodium",
+    "cursor",
+    "windsurf",
+    "subl",
+    "sublime_text",
+    "zed",
+    "zeditor",
+    "mate",
+    "kate",
+    "gvim",
+    "mvim",
+];
+
+/// Returns the editors that variables name, the preferred one first.
+fn named() -> impl Iterator<Item = String> {
     let named = |name| std::env::var(name).ok();
     let named = VARIABLES.into_iter().filter_map(named);
-    let named = named.into_iter().find(|editor| !editor.trim().is_empty());
-    let Some(editor) = named.or_else(usual) else {
+    named.filter(|editor| !editor.trim().is_empty())
+}
+
+/// Opens a file at a line in a window, and does not wait until it is closed. If the
+/// editor that is named needs the terminal, which is the server's, the desktop opens the
+/// file with what it has for it.
+#[cfg(feature = "server")]
+pub(crate) fn open_beside(file: &Path, line: usize) -> anyhow::Result<()> {
+    let has_window = |editor: &String| WITH_WINDOW.contains(&program(editor));
+    let Some(editor) = named().find(has_window) else {
+        return opener::open_file(file);
+    };
+    let mut command = command(&editor);
+    command.args(arguments(syntax(&editor), file, line));
+    opener::start(command).map_err(|error| {
+        refusal(
+            format!("could not run the editor `{editor}`: {error}"),
+            "check VISUAL and EDITOR",
+        )
+    })
+}
+
+/// Opens a file at a line and waits until the editor ends.
+pub(crate) fn open(file: &Path, line: usize) -> anyhow::Result<()> {
+    let Some(editor) = named().next().or_else(usual) else {
         return Err(refusal(
             "no editor is set, and there is no vi",
             "set VISUAL or EDITOR, for example EDITOR=nano",
@@ -79,8 +123,8 @@ fn command(editor: &str) -> Command {
     command
 }
 
-/// Returns how an editor is told the line.
-fn syntax(editor: &str) -> Syntax {
+/// Returns the name of the program that an editor is.
+fn program(editor: &str) -> &str {
     // A path with spaces is in quotes.
     let editor = editor.trim();
     let program = match editor.chars().next() {
@@ -89,8 +133,12 @@ fn syntax(editor: &str) -> Syntax {
     };
     let program = program.unwrap_or_default();
     let name = program.rsplit(['/', '\\']).next().unwrap_or(program);
-    let name = name.strip_suffix(".exe").unwrap_or(name);
-    match name {
+    name.strip_suffix(".exe").unwrap_or(name)
+}
+
+/// Returns how an editor is told the line.
+fn syntax(editor: &str) -> Syntax {
+    match program(editor) {
         "vi" | "vim" | "nvim" | "gvim" | "mvim" | "view" | "nano" | "pico" | "emacs"
         | "emacsclient" | "micro" | "kak" | "joe" | "jed" | "mg" | "ne" => Syntax::Plus,
         "code" | "code-insiders" | "codium" | "vscodium" | "cursor" | "windsurf" => Syntax::Goto,

@@ -11,6 +11,7 @@ use std::path::Path;
 
 use kodiak::{Error, ForeignProblem};
 
+use crate::index_place::is_address;
 use crate::nearest::nearest;
 
 /// An error of the program itself, with a hint.
@@ -89,6 +90,20 @@ fn without_number(text: &str) -> String {
     }
 }
 
+/// Returns what to do about an erasing that waits for a source, if the error says so.
+pub(crate) fn waiting_hint(error: &Error) -> Option<String> {
+    match error {
+        Error::SourceAbsent { .. } => {
+            Some("run `kodiak index` to erase the rest once the source can be reached".to_owned())
+        }
+        Error::SourceNotHere { name, .. } => Some(format!(
+            "it is recorded: run `kodiak index` with the config, or on the machine, that has the \
+             source; if it is gone for good, run `kodiak remove {name}`"
+        )),
+        _ => None,
+    }
+}
+
 /// Returns the hints for an error of the library.
 pub(crate) fn library_hints(error: &Error) -> Vec<String> {
     let one = |hint: &str| vec![hint.to_owned()];
@@ -99,14 +114,22 @@ pub(crate) fn library_hints(error: &Error) -> Vec<String> {
             source,
         } => io_hint(action, path, source.kind()),
         Error::NotErased { source } if source.is_disk_full() => {
-            one("free some space, then run `kodiak index`, which erases the rest; it is recorded")
+            one("free some space, then run `kodiak index` to erase the rest")
         }
-        Error::NotErased { source } if matches!(**source, Error::SourceAbsent { .. }) => {
-            one("the rest is erased by the next `kodiak index` that can reach it")
+        Error::NotErased { source } => vec![
+            waiting_hint(source)
+                .unwrap_or_else(|| "run `kodiak index` to erase the rest".to_owned()),
+        ],
+        // The message says what to do on the server.
+        Error::Database { path, .. }
+            if is_address(&path.to_string_lossy())
+                && (error.is_read_only() || error.is_disk_full()) =>
+        {
+            Vec::new()
         }
-        Error::NotErased { .. } => one(
-            "it is recorded, and the next command that writes erases the rest: run `kodiak index`",
-        ),
+        Error::Database { path, .. } if is_address(&path.to_string_lossy()) => {
+            one("check the address in --index, and that the server is running and reachable")
+        }
         Error::Database { .. } if error.is_read_only() => one(ELSEWHERE),
         Error::Database { .. } if error.is_disk_full() => one(FREE_SPACE),
         Error::Database { .. } => {
@@ -115,22 +138,23 @@ pub(crate) fn library_hints(error: &Error) -> Vec<String> {
         Error::Cache { .. } if error.is_read_only() => one(ELSEWHERE),
         Error::Cache { .. } if error.is_disk_full() => one(FREE_SPACE),
         Error::Cache { path, .. } => vec![format!(
-            "delete {} if this happens again: it only saves time, and what it had is embedded again",
+            "if this happens again, delete {}: it is only a cache, and Kodiak will embed the texts again",
             path.display()
         )],
-        Error::VectorFile { .. } => {
-            one("run `kodiak doctor --fix` to write it anew from the index")
-        }
+        Error::VectorFile { .. } => one("run `kodiak doctor --fix` to rebuild it from the index"),
         Error::WordsSettled { .. } => {
             one("build another index with `kodiak index --rebuild --index OTHER`")
         }
         Error::NotAllowed { capability } => {
             vec![format!(
-                "ask the owner of this Kodiak to allow '{capability}'"
+                "ask the owner of this index to grant '{capability}'"
             )]
         }
         Error::NotOurs { .. } => one(ELSEWHERE),
         Error::Corrupt { .. } => one("run `kodiak doctor --fix` to rebuild it from your notes"),
+        Error::NoIndex { path } if is_address(&path.to_string_lossy()) => {
+            one("check the address, or run `kodiak team init` to create the index")
+        }
         Error::NoIndex { .. } => {
             one("run `kodiak add FOLDER`, or search a folder with `kodiak search … --in FOLDER`")
         }
@@ -153,13 +177,21 @@ pub(crate) fn library_hints(error: &Error) -> Vec<String> {
             one("write patterns such as '*.md', 'journal/**' or '!drafts/', in quotes")
         }
         Error::SourceEmpty { .. } => one(crate::registry::EMPTY),
+        Error::SourceElsewhere { name, .. } => vec![format!(
+            "choose another name with `kodiak add FOLDER --name NAME`, or run `kodiak remove {name}` \
+             first, which removes its documents from the index for every machine"
+        )],
+        Error::SharedIndex { .. } => one(
+            "run `kodiak index` to bring the sources of this machine up to date, or `kodiak \
+             remove NAME` for those that are not needed",
+        ),
         Error::BadDate { .. } => {
             one("write dates as 2026-01-31, 2026-01, 2026, today, yesterday, 7d, 2w, 3m or 1y")
         }
         Error::BadRange { .. } => one("write lines as 7, 10-20, or 10- for line 10 to the end"),
         Error::UnknownSource { name, known } => unknown_source(name, known),
         Error::UnknownProject { known, .. } if known.is_empty() => {
-            one("no note has a project; leave it out")
+            one("no note has a project; omit --project")
         }
         Error::UnknownProject { known, .. } => {
             vec![format!("projects with notes: {}", known.join(", "))]
@@ -204,7 +236,7 @@ pub(crate) fn library_hints(error: &Error) -> Vec<String> {
 fn bear_hint(problem: &ForeignProblem) -> &'static str {
     match problem {
         ForeignProblem::Missing => {
-            "on macOS, start Bear once; elsewhere, copy its database and run `kodiak add --bear PATH`"
+            "on macOS, start Bear once; on other systems, copy its database there and run `kodiak add --bear PATH`"
         }
         ForeignProblem::Denied => {
             "on macOS, allow your terminal Full Disk Access in System Settings > Privacy & Security, and restart it"
@@ -338,7 +370,7 @@ mod tests {
                 "kodiak doctor --fix",
             ),
             (Error::WordsSettled { path: path() }, "--index OTHER"),
-            (Error::NotAllowed { capability: "read" }, "allow 'read'"),
+            (Error::NotAllowed { capability: "read" }, "grant 'read'"),
             (
                 Error::NotWritable {
                     name: "notes".into(),

@@ -173,7 +173,11 @@ impl<'a> Listener<'a> {
 
 /// Words that something was not erased completely.
 pub(crate) fn unfinished_erasing(error: &Error) -> String {
-    format!("not everything is erased yet: {error}; the next command that writes tries again")
+    let next = match error {
+        Error::SourceNotHere { .. } => "the rest is erased where it is registered",
+        _ => "the next command that writes tries again",
+    };
+    format!("not everything is erased yet: {error}; {next}")
 }
 
 /// Prints how the sync of a source ended.

@@ -6,8 +6,11 @@
 //! the errors and their hints.
 
 #![cfg_attr(
-    not(feature = "sessions"),
-    expect(dead_code, reason = "some paths and settings are for sessions alone")
+    not(all(feature = "server", feature = "sessions")),
+    expect(
+        dead_code,
+        reason = "some arguments, paths and settings are for sessions or for the server alone"
+    )
 )]
 
 mod arguments;
@@ -15,9 +18,11 @@ mod assemble;
 mod clients;
 mod config;
 mod context;
+mod edited;
 mod editor;
 mod embedding;
 mod failure;
+mod index_place;
 mod interrupt;
 mod listener;
 mod memory;
@@ -39,11 +44,14 @@ mod registry;
 mod rerankers;
 #[cfg_attr(not(feature = "sessions"), path = "no_sessions.rs")]
 mod sessions;
+#[cfg_attr(not(feature = "team"), path = "no_team.rs")]
+mod team;
 #[cfg(feature = "sessions")]
 mod transcripts;
 mod usual;
 mod verbs;
 mod visits;
+mod zone;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -82,6 +90,9 @@ fn main() -> ExitCode {
     };
     if let Verb::Pick(pick) = &mut arguments.verb {
         pick.is_bare = is_bare;
+    }
+    if !matches!(arguments.verb, Verb::Mcp(_) | Verb::Serve(_)) {
+        zone::adopt();
     }
     let everywhere = &arguments.everywhere;
     let output = Output::new(everywhere.color, everywhere.verbose, everywhere.quiet);

@@ -30,6 +30,14 @@ pub(crate) fn place(
             _ => Err(not_memories(&config, name)),
         };
     }
+    // An index on a server keeps them itself.
+    let kept = config.sources.iter();
+    if let Some(source) = kept
+        .filter(|one| one.server.is_some())
+        .find(|one| one.kind == kind)
+    {
+        return Ok(source.name.clone());
+    }
     let named = paths::named_memory_folder(config.memory.path.as_deref());
     let known = match &named {
         Some(folder) => at(&config, kind, &inside(kind, folder)),
@@ -51,6 +59,9 @@ pub(crate) fn place(
 /// Registers the folders of memories and articles that the environment or the config
 /// names, if they exist and are not registered yet.
 pub(crate) fn register_named(context: &Context<'_>) -> anyhow::Result<()> {
+    if context.index.server().is_some() {
+        return Ok(());
+    }
     let config = context.config()?;
     let Some(named) = paths::named_memory_folder(config.memory.path.as_deref()) else {
         return Ok(());

@@ -4,6 +4,7 @@ use std::cell::Cell;
 
 use super::*;
 use crate::arguments::Color;
+use crate::index_place::IndexPlace;
 
 const NAME: &str = "all-minilm-l6-v2";
 
@@ -32,7 +33,7 @@ impl Desk {
         Context {
             output: &self.output,
             config_path: self.folder.path().join("config.toml"),
-            index_path: self.folder.path().join("index.db"),
+            index: IndexPlace::File(self.folder.path().join("index.db")),
             model: None,
             models: Some(self.cache().into()),
             offline: false,
@@ -137,7 +138,7 @@ fn offline_nothing_is_tried_or_remembered() {
 }
 
 #[test]
-fn a_name_nobody_knows_is_guessed() {
+fn an_unknown_name_is_guessed() {
     let desk = Desk::new();
     assert_eq!(
         desk.obtain("all-minilm-l6-v3").unwrap_err(),

@@ -8,6 +8,7 @@ use std::io;
 use kodiak::engine::{Clock, EngineBuilder};
 use kodiak::source::Source;
 use kodiak::{Engine, Error};
+#[cfg(feature = "server")]
 use kodiak_server::Settled;
 
 use crate::arguments::AddArguments;
@@ -23,10 +24,11 @@ pub(crate) fn open(_: &Config, source: &RegisteredSource) -> kodiak::Result<Box<
     Err(Error::io("open", &source.path)(error))
 }
 
-pub(crate) fn prepare(builder: EngineBuilder) -> EngineBuilder {
+pub(crate) fn prepare(builder: EngineBuilder, _: &Context<'_>) -> EngineBuilder {
     builder
 }
 
+#[cfg(feature = "server")]
 pub(crate) fn settle(_: &mut Settled, _: &Context<'_>, _: &Config) {}
 
 pub(crate) fn agent(written: Option<&str>) -> Result<String, String> {

@@ -5,6 +5,8 @@
 //! program of this name may do something else, so those that are known to are not
 //! used. Whether an application takes the address shows when it is opened.
 
+use std::ffi::OsStr;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -45,8 +47,9 @@ pub(crate) fn open(address: &str, instead: &str) -> anyhow::Result<()> {
     Err(refusal(message, "check whether Bear is installed"))
 }
 
-/// The program that opens folders where people see them.
-const FOLDERS: &str = if cfg!(target_os = "macos") {
+/// The program of the desktop that opens folders where people see them, and pages in the
+/// browser.
+const DESKTOP: &str = if cfg!(target_os = "macos") {
     "open"
 } else if cfg!(windows) {
     "explorer"
@@ -56,21 +59,47 @@ const FOLDERS: &str = if cfg!(target_os = "macos") {
 
 /// Opens a folder where people see it. It does not wait until the folder is closed.
 pub(crate) fn open_folder(folder: &Path) -> anyhow::Result<()> {
-    let Some(program) = paths::program_on_path(FOLDERS) else {
-        let message = format!("folders cannot be opened: there is no `{FOLDERS}`");
-        return Err(refusal(message, "open it in another program"));
+    let instead = "open it in another program";
+    hand_over(folder.as_os_str(), "folders cannot be opened", instead)
+}
+
+/// Opens a file with what the desktop has for it. It does not wait until it is closed.
+#[cfg(feature = "server")]
+pub(crate) fn open_file(file: &Path) -> anyhow::Result<()> {
+    let failed = "no editor with a window is set, and files cannot be opened";
+    let instead = "set VISUAL to an editor with a window, such as `code`";
+    hand_over(file.as_os_str(), failed, instead)
+}
+
+/// Opens a page in the browser. It does not wait until the browser is closed. The
+/// address is not repeated in an error: it may have a code in it.
+#[cfg(feature = "server")]
+pub(crate) fn open_page(address: &str) -> anyhow::Result<()> {
+    let failed = "the browser cannot be opened";
+    hand_over(address.as_ref(), failed, "open the link above in a browser")
+}
+
+/// Has the desktop open something.
+fn hand_over(what: &OsStr, failed: &str, instead: &str) -> anyhow::Result<()> {
+    let Some(program) = paths::program_on_path(DESKTOP) else {
+        let message = format!("{failed}: there is no `{DESKTOP}`");
+        return Err(refusal(message, instead));
     };
-    let mut child = Command::new(&program)
-        .arg(folder)
+    let mut command = Command::new(&program);
+    command.arg(what);
+    start(command).map_err(|error| {
+        let message = format!("could not run {}: {error}", program.display());
+        refusal(message, instead)
+    })
+}
+
+/// Starts a program beside this one. Whether it succeeds is seen on the screen.
+pub(crate) fn start(mut command: Command) -> io::Result<()> {
+    command
         .stdin(Stdio::null())
         .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .map_err(|error| {
-            let message = format!("could not run {}: {error}", program.display());
-            refusal(message, "open it in another program")
-        })?;
-    // Whether it succeeds is seen on the screen.
+        .stderr(Stdio::null());
+    let mut child = command.spawn()?;
     std::thread::spawn(move || child.wait());
     Ok(())
 }

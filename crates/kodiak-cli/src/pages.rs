@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use kodiak::access::Guard;
 use kodiak::engine::{Event, Job, ToSync};
+use kodiak::search::Found;
 use kodiak::store::StoredDocument;
-use kodiak::{Engine, Error};
+use kodiak::{Engine, Error, Reference};
 use kodiak_notes::{Notes, PAGES_SOURCE, Saved, TagRenaming};
 
 use crate::assemble::Purpose;
@@ -49,6 +50,16 @@ impl Desk {
         Ok(Self { config, engine })
     }
 
+    /// Returns the guard of the owner of this machine for writing to a source. What is kept
+    /// in an index of a team records who wrote it.
+    pub(crate) fn writer_of(&self, source: &str) -> Guard {
+        let server = self.config.source(source).and_then(|it| it.server.as_ref());
+        match server.and_then(|server| server.user()) {
+            Some(user) => Guard::local().writing_as(user),
+            None => Guard::local(),
+        }
+    }
+
     /// Returns the names of the sources that can be written to.
     pub(crate) fn writable(&self) -> Vec<String> {
         let mut names = Notes::new(&self.engine).writable_sources(&Guard::local());
@@ -60,13 +71,30 @@ impl Desk {
         names
     }
 
-    /// Finds the note that was typed, in the sources that can be written to.
+    /// Finds the note that was typed, in the sources that can be written to. Lines of it
+    /// are not meant: what is done is done to the whole note.
+    pub(crate) fn find_whole(
+        &self,
+        output: &Output,
+        typed: &str,
+    ) -> anyhow::Result<StoredDocument> {
+        let found = self.look_up(output, typed)?;
+        require_whole(&found, typed)?;
+        Ok(found.document)
+    }
+
+    /// Finds the note that was typed, with or without lines, in the sources that can be
+    /// written to.
     pub(crate) fn find(&self, output: &Output, typed: &str) -> anyhow::Result<StoredDocument> {
+        Ok(self.look_up(output, typed)?.document)
+    }
+
+    fn look_up(&self, output: &Output, typed: &str) -> anyhow::Result<Found> {
         let names = self.writable();
         let guard = Guard::local().among(names.iter());
         let look = || find_within(&guard, &self.engine, &self.config, typed);
         let error = match look() {
-            Ok(found) => return Ok(found.document),
+            Ok(found) => return Ok(found),
             Err(error) if is_unknown(&error) => error,
             Err(error) => return Err(error),
         };
@@ -83,7 +111,7 @@ impl Desk {
                 .engine
                 .sync(&Guard::local(), ToSync::Only(&names), job)?)
         })?;
-        Ok(look()?.document)
+        look()
     }
 
     /// Says what was left out of a change, and that it is not in the index yet, if
@@ -93,9 +121,39 @@ impl Desk {
             output.notice(&left_out);
         }
         if !saved.indexed {
-            output.warning("the index is not up to date yet; the next `kodiak index` sees to it");
+            output.warning("the index is not up to date yet; run `kodiak index` to update it");
         }
     }
+}
+
+/// Fails if lines of a note were asked for.
+fn require_whole(found: &Found, typed: &str) -> anyhow::Result<()> {
+    match found.asked {
+        None => Ok(()),
+        Some(_) => Err(refusal(
+            format!("'{typed}' means some lines of a note, and this takes whole notes"),
+            format!(
+                "leave the lines out: {}/{}",
+                found.document.source, found.document.key
+            ),
+        )),
+    }
+}
+
+/// Fails if one of the names means some lines of a document. A name that leads nowhere is
+/// left to what looks it up.
+pub(crate) fn require_whole_names(
+    engine: &Engine,
+    config: &Config,
+    names: &[String],
+) -> anyhow::Result<()> {
+    for name in names {
+        let has_lines = name.parse::<Reference>().is_ok_and(|it| it.lines.is_some());
+        if has_lines && let Ok(found) = find_within(&Guard::local(), engine, config, name) {
+            require_whole(&found, name)?;
+        }
+    }
+    Ok(())
 }
 
 /// Finishes an erasing that was interrupted, if there is one, and says so. What cannot be
@@ -243,6 +301,9 @@ pub(crate) fn report_renaming(output: &Output, config: &Config, done: &TagRenami
     } else if done.left.is_empty() && done.read_only.is_empty() {
         output.notice(&format!("no note has #{from}"));
     }
+    if let Some(left_out) = secrets_left_out(done.secrets_left_out) {
+        output.notice(&left_out);
+    }
     for left in &done.left {
         output.warning(&format!(
             "{}/{} still has #{from}: {}",
@@ -256,7 +317,7 @@ pub(crate) fn report_renaming(output: &Output, config: &Config, done: &TagRenami
         output.partial_failure(&error.context(format!("{notes} still {have} #{from}")));
     }
     if !done.indexed {
-        output.warning("the index is not up to date yet; the next `kodiak index` sees to it");
+        output.warning("the index is not up to date yet; run `kodiak index` to update it");
     }
     earlier && done.left.is_empty() && done.read_only.is_empty()
 }

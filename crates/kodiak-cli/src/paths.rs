@@ -7,6 +7,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use etcetera::BaseStrategy;
+use kodiak::DocumentId;
 
 use crate::failure::refusal;
 
@@ -19,6 +20,9 @@ const VISITS_FOLDER: &str = "visits";
 const PAGES_FOLDER: &str = "pages";
 const SESSIONS_FOLDER: &str = "sessions";
 const QUERIES_FILE: &str = "brain-queries.txt";
+const SERVERS_FOLDER: &str = "servers";
+#[cfg(feature = "team")]
+const MACHINE_FILE: &str = "machine";
 const TOKENS_FILE: &str = "tokens.json";
 /// The environment variable that names the folder for pages.
 pub(crate) const PAGES_VARIABLE: &str = "KODIAK_PAGES";
@@ -32,6 +36,9 @@ pub(crate) const MEMORY_VARIABLE: &str = "KODIAK_MEMORY";
 pub(crate) const BEAR_VARIABLE: &str = "KODIAK_BEAR_DB";
 /// The environment variable that names the folder of models.
 pub(crate) const MODELS_VARIABLE: &str = "KODIAK_MODELS";
+
+/// The environment variable that names the file with passwords of databases.
+pub(crate) const PASSWORDS_VARIABLE: &str = "PGPASSFILE";
 
 /// The environment variable that names the file of tokens.
 pub(crate) const TOKENS_VARIABLE: &str = "KODIAK_TOKENS";
@@ -53,6 +60,33 @@ pub(crate) fn index_file(asked: Option<&OsString>) -> anyhow::Result<PathBuf> {
         Some(path) if path.is_dir() => Ok(absolute(path).join(INDEX_FILE)),
         Some(path) => Ok(absolute(path)),
         None => Ok(base("--index")?.data_dir().join(FOLDER).join(INDEX_FILE)),
+    }
+}
+
+/// Returns the folders of what belongs to the index at an address on this machine: what
+/// must be kept, and what can be derived again.
+pub(crate) fn server_folders(address: &str) -> anyhow::Result<(PathBuf, PathBuf)> {
+    let base = base("XDG_DATA_HOME")?;
+    let hash = DocumentId::new("index", address).hex();
+    let inside = |folder: PathBuf| folder.join(FOLDER).join(SERVERS_FOLDER).join(&hash);
+    Ok((inside(base.data_dir()), inside(base.cache_dir())))
+}
+
+/// Returns the file with the name of this machine, if there is a home folder.
+#[cfg(feature = "team")]
+pub(crate) fn machine_file() -> Option<PathBuf> {
+    let base = etcetera::choose_base_strategy().ok()?;
+    Some(base.data_dir().join(FOLDER).join(MACHINE_FILE))
+}
+
+/// Returns the file with passwords of databases: the one that the environment names, else
+/// the one that clients of PostgreSQL read.
+#[cfg(feature = "team")]
+pub(crate) fn password_file() -> Option<PathBuf> {
+    let told = std::env::var_os(PASSWORDS_VARIABLE);
+    match given(told.as_ref()) {
+        Some(path) => Some(absolute(path)),
+        None => Some(home()?.join(".pgpass")),
     }
 }
 
@@ -210,6 +244,7 @@ pub(crate) fn variables_for_others() -> Vec<(String, String)> {
         MEMORY_VARIABLE,
         BEAR_VARIABLE,
         TOKENS_VARIABLE,
+        PASSWORDS_VARIABLE,
     ];
     let set = named.into_iter().filter_map(|name| {
         let value = std::env::var_os(name);

@@ -4,18 +4,25 @@
 use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
 
+#[cfg(feature = "server")]
+use kodiak::search::{Card, Found};
 use kodiak::search::{Duplicate, Hit};
 use kodiak_notes::markdown::path_in;
+#[cfg(feature = "server")]
+use kodiak_server::Location;
 
 use crate::assemble;
 use crate::config::{Config, Kind};
+use crate::output::escape::escaped;
+use crate::output::link::Linked;
 use crate::output::shell;
 use crate::paths;
 
 /// The places of the sources, the current folder and the home folder.
 #[derive(Debug, Default)]
 pub(crate) struct Places {
-    roots: HashMap<String, (Kind, PathBuf)>,
+    /// Each source by its name. One that is not on this machine has no path.
+    roots: HashMap<String, (Kind, Option<PathBuf>)>,
     here: Option<PathBuf>,
     home: Option<PathBuf>,
     host: String,
@@ -36,7 +43,10 @@ impl Places {
         let roots = config.sources.iter();
         Self {
             roots: roots
-                .map(|source| (source.name.clone(), (source.kind, source.path.clone())))
+                .map(|source| {
+                    let path = source.server.is_none().then(|| source.path.clone());
+                    (source.name.clone(), (source.kind, path))
+                })
                 .collect(),
             here: std::env::current_dir().ok(),
             home: paths::home().map(|home| home.canonicalize().unwrap_or(home)),
@@ -59,7 +69,9 @@ impl Places {
     /// and the source is registered.
     pub(crate) fn file_at(&self, source: &str, path: &str) -> Option<PathBuf> {
         match self.roots.get(source)? {
-            (Kind::Markdown | Kind::Memory | Kind::Article, root) => Some(path_in(root, path)),
+            (Kind::Markdown | Kind::Memory | Kind::Article, root) => {
+                Some(path_in(root.as_ref()?, path))
+            }
             // The file of a session is not named by the keys in it.
             (Kind::Bear | Kind::Sessions | Kind::Transcripts, _) => None,
         }
@@ -68,13 +80,26 @@ impl Places {
     /// Returns the absolute path of a file inside a source, if it is registered.
     pub(crate) fn inside(&self, source: &str, path: &str) -> Option<PathBuf> {
         let (_, root) = self.roots.get(source)?;
-        Some(path_in(root, path))
+        Some(path_in(root.as_ref()?, path))
     }
 
     /// Returns the address that opens a hit in the application it is from.
     pub(crate) fn url(&self, hit: &Hit) -> Option<String> {
         let (kind, _) = self.roots.get(&hit.source)?;
         assemble::url(*kind, &hit.path)
+    }
+
+    /// Returns where a document is, for the owner of the machine.
+    #[cfg(feature = "server")]
+    pub(crate) fn location(&self, found: &Found) -> Location {
+        let document = &found.document;
+        let file = self.file_at(&document.source, &found.entry);
+        let kind = self.roots.get(&document.source).map(|(kind, _)| *kind);
+        let path = Card::from(document).path;
+        Location {
+            file: file.map(|file| file.to_string_lossy().into_owned()),
+            url: kind.and_then(|kind| assemble::url(kind, &path)),
+        }
     }
 
     /// Returns the address that a terminal opens for a hit.
@@ -109,6 +134,58 @@ impl Places {
     pub(crate) fn shown_at(&self, source: &str, key: &str) -> String {
         let file = self.file_by_key(source, key);
         self.named(file.as_deref(), source, key, Reader::Person)
+    }
+
+    /// Returns the name to show a person for a document, with the address that opens it.
+    pub(crate) fn linked_at(&self, source: &str, key: &str) -> Linked {
+        let file = self.file_by_key(source, key);
+        let url = self.roots.get(source);
+        let url = url.and_then(|(kind, _)| assemble::url(*kind, key));
+        Linked {
+            text: escaped(&self.shown_at(source, key)).into_owned(),
+            address: url.or_else(|| Some(file_address(&self.host, &file?))),
+        }
+    }
+
+    /// Returns the name of a document in a message: as a person pastes it, with the
+    /// address that opens it, or for a program its source and its path there.
+    pub(crate) fn told(&self, source: &str, key: &str, reader: Reader) -> Linked {
+        match reader {
+            Reader::Person => self.linked_at(source, key),
+            Reader::Program => Linked {
+                text: escaped(&format!("{source}/{key}")).into_owned(),
+                address: None,
+            },
+        }
+    }
+
+    /// Returns the path of a file: as a person pastes it, with the address that opens it,
+    /// or for a program in full.
+    pub(crate) fn told_file(&self, file: &Path, reader: Reader) -> Linked {
+        match reader {
+            Reader::Person => {
+                let name = self.file_name(file, Reader::Person);
+                Linked {
+                    text: escaped(&shell::word(&name)).into_owned(),
+                    address: Some(file_address(&self.host, file)),
+                }
+            }
+            Reader::Program => Linked {
+                text: file.to_string_lossy().into_owned(),
+                address: None,
+            },
+        }
+    }
+
+    /// Returns the path of a folder, or of a file that is known by its folder, as a person
+    /// types it in any folder, with the address that opens it.
+    pub(crate) fn linked_folder(&self, folder: &Path) -> Linked {
+        Linked {
+            text: escaped(&self.shown_folder(folder)).into_owned(),
+            address: folder
+                .is_absolute()
+                .then(|| file_address(&self.host, folder)),
+        }
     }
 
     /// Returns the file of a document, if its key tells.
@@ -224,7 +301,7 @@ fn relative_to(file: &Path, here: &Path) -> Option<PathBuf> {
 
 /// Returns the name of this machine, by which a terminal tells its own files from those
 /// of a machine that it is connected to.
-fn host() -> String {
+pub(crate) fn host() -> String {
     #[cfg(unix)]
     let name = rustix::system::uname()
         .nodename()

@@ -108,7 +108,7 @@ pub(crate) fn register(
         }
     }
     if wanted.writable {
-        output.notice(&format!("'{}' can be written to", source.name));
+        output.notice(&format!("'{}' is now writable", source.name));
     }
     let location = source.path.display().to_string();
     for (name, report) in report.synced.iter().filter(|_| !is_brief) {
@@ -169,6 +169,7 @@ impl Home<'_> {
             globs: Vec::new(),
             writable: self.writable,
             transcripts: None,
+            server: None,
         };
         edit::add_source(&context.config_path, &source)?;
         context.output.notice(&format!(
@@ -299,7 +300,9 @@ fn standing(config: &Config, wanted: &Wanted<'_>) -> anyhow::Result<Standing> {
         None => free_name(config, wanted),
         Some(name) if is_reserved(&name) => {
             return Err(refusal(
-                format!("no source can be named '{name}', which addresses of searches begin with"),
+                format!(
+                    "no source can be named '{name}': the name is reserved for search addresses"
+                ),
                 "choose another name with --name",
             ));
         }
@@ -323,6 +326,7 @@ fn standing(config: &Config, wanted: &Wanted<'_>) -> anyhow::Result<Standing> {
         globs: wanted.globs.to_vec(),
         writable: wanted.writable,
         transcripts: wanted.transcripts.clone(),
+        server: None,
     }))
 }
 
@@ -410,6 +414,7 @@ mod tests {
             globs: Vec::new(),
             writable: false,
             transcripts: None,
+            server: None,
         }
     }
 

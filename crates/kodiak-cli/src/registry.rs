@@ -153,6 +153,7 @@ mod tests {
                 globs: Vec::new(),
                 writable: false,
                 transcripts: None,
+                server: None,
             });
         }
         std::fs::create_dir_all(folder.join("outer/a/inner/deep")).unwrap();

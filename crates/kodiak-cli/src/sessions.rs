@@ -9,7 +9,9 @@ use kodiak::Engine;
 use kodiak::access::Guard;
 use kodiak::engine::{Clock, EngineBuilder, Job};
 use kodiak::source::Source;
+#[cfg(feature = "server")]
 use kodiak_server::Settled;
+use kodiak_sessions::queries::QueryLog;
 use kodiak_sessions::transcripts::Agent;
 use kodiak_sessions::{
     BrainOptions, EMBEDDED_FIELDS, KEPT_IN_TRASH, SessionOptions, SessionRecords, Sessions,
@@ -37,12 +39,17 @@ pub(crate) fn open(config: &Config, source: &RegisteredSource) -> kodiak::Result
     Ok(Box::new(records))
 }
 
-/// Prepares an engine for sessions.
-pub(crate) fn prepare(builder: EngineBuilder) -> EngineBuilder {
-    builder.embedded_fields(EMBEDDED_FIELDS)
+/// Prepares an engine for sessions. What was asked of them may have their words, so the
+/// questions that are remembered are erased with whatever is erased.
+pub(crate) fn prepare(builder: EngineBuilder, context: &Context<'_>) -> EngineBuilder {
+    let questions = QueryLog::new(paths::queries_file(context.index.beside()));
+    builder
+        .embedded_fields(EMBEDDED_FIELDS)
+        .erased_with(move |_| questions.erase())
 }
 
 /// Sets how a server answers questions to the session records.
+#[cfg(feature = "server")]
 pub(crate) fn settle(settled: &mut Settled, context: &Context<'_>, config: &Config) {
     settled.brain = brain_options(context, config);
 }
@@ -65,7 +72,7 @@ pub(crate) fn brain_options(context: &Context<'_>, config: &Config) -> BrainOpti
     let remembers = config.brain.remember_queries;
     BrainOptions {
         threshold: config.brain.threshold,
-        queries: remembers.then(|| paths::queries_file(&context.index_path)),
+        queries: remembers.then(|| paths::queries_file(context.index.beside())),
     }
 }
 

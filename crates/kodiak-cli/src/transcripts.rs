@@ -40,7 +40,7 @@ pub(crate) fn add(
     let places = places(agent, path, !options.no_keep, options.thinking)?;
     if let (Some(_), [_, _, ..]) = (&arguments.name, places.as_slice()) {
         return Err(refusal(
-            "one name cannot be that of several agents",
+            "one name cannot be used for several agents",
             "name the agent as well: --transcripts=AGENT",
         ));
     }
@@ -142,7 +142,7 @@ fn unknown(name: &str) -> anyhow::Error {
     let names = Agent::ALL.map(Agent::name).join(", ");
     refusal(
         format!("there is no agent '{name}'"),
-        format!("known are {names}"),
+        format!("known agents: {names}"),
     )
 }
 
@@ -178,6 +178,7 @@ fn extent(config: &Config, place: &Place) -> anyhow::Result<(usize, u64)> {
         globs: Vec::new(),
         writable: false,
         transcripts: Some(place.settings.clone()),
+        server: None,
     };
     Ok(sessions::extent(config, &source)?)
 }
@@ -202,7 +203,7 @@ fn announce_all(context: &Context<'_>, places: &[Place]) -> anyhow::Result<()> {
         output.notice(&format!(
             "keeping a copy without secrets (about {bytes}) in {folder}"
         ));
-        output.hint("--no-keep keeps none");
+        output.hint("use --no-keep to keep no copy");
     }
     Ok(())
 }
@@ -220,12 +221,12 @@ fn announce(context: &Context<'_>, place: &Place) -> anyhow::Result<()> {
         size(bytes)
     );
     if !place.settings.keep {
-        output.notice(&format!("{what}; nothing of them is kept"));
+        output.notice(&format!("{what}; no copy is kept"));
         return Ok(());
     }
     output.notice(&what);
     output.notice(&format!(
-        "a copy of what is said and run in them, about {}, is kept in {}, also when the agent has \
+        "Kodiak keeps a copy of their text and commands, about {}, in {}, even after the agent has \
          deleted them; secrets are left out",
         size(bytes / COPY),
         config.kept_transcripts().display()

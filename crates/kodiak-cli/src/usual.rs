@@ -12,12 +12,13 @@ use kodiak::model::{self, KnownModel};
 use crate::assemble;
 use crate::config::Config;
 use crate::context::Context;
+use crate::index_place::IndexPlace;
 use crate::models;
 
 /// What the choice depends on.
 #[derive(Clone, Debug)]
 pub(crate) struct Usual {
-    index: PathBuf,
+    index: IndexPlace,
     /// The folder that holds the models, if it is known.
     cache: Option<PathBuf>,
     offline: bool,
@@ -28,7 +29,7 @@ impl Usual {
     pub(crate) fn of(context: &Context<'_>, config: &Config) -> Option<Self> {
         let is_open = !config.model.is_named && config.model.remote.is_none();
         is_open.then(|| Self {
-            index: context.index_path.clone(),
+            index: context.index.clone(),
             cache: context.models_path().ok(),
             offline: context.is_offline(config),
         })

@@ -3,6 +3,9 @@
 //! A visit registers nothing. Its index is in the cache folder, private, and can be
 //! dropped at any time: the next visit builds it again. The source of a visit has the path
 //! of its folder as its name, so that its ids and addresses are those of no other source.
+//! A purge removes all visits, because the visited folders may have had the same text.
+
+mod turn;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -53,13 +56,13 @@ pub(crate) struct Usage {
 }
 
 impl Usage {
-    /// Says how much the visits take, and how to remove them.
-    pub(crate) fn phrase(&self) -> String {
+    /// Says how much the visits take, where they are, as `path` names it, and how to remove
+    /// them.
+    pub(crate) fn phrase(&self, path: &str) -> String {
         format!(
-            "visits: {} searched with --in, {} in {}; `kodiak remove --visits` removes them",
+            "visits: {} searched with --in, {} in {path}; `kodiak remove --visits` removes them",
             counted(self.folders as u64, "folder"),
             phrases::size(self.bytes),
-            self.path.display()
         )
     }
 }
@@ -74,6 +77,7 @@ impl Visit {
                 "rename the folder",
             ));
         };
+        turn::take()?;
         let hash = DocumentId::new("visit", name).hex();
         let home = paths::visits_folder()?.join(hash);
         kodiak::files::create_folder(&home).map_err(Error::io("create", &home))?;
@@ -118,8 +122,10 @@ impl Visit {
                 globs: Vec::new(),
                 writable: false,
                 transcripts: None,
+                server: None,
             }],
             data: self.home.clone(),
+            left_out: Vec::new(),
             ..config.clone()
         }
     }
@@ -127,6 +133,11 @@ impl Visit {
     fn index(&self) -> PathBuf {
         self.home.join("index.db")
     }
+}
+
+/// Reports whether a folder, given with all links resolved, was visited before.
+pub(crate) fn is_known(folder: &Path) -> bool {
+    all().iter().any(|visit| visit.folder == folder)
 }
 
 /// Returns all visits.
@@ -141,13 +152,16 @@ fn all() -> Vec<Visit> {
 /// Removes the visits that are too many or too large in all, those that were used least
 /// recently first. `kept` stays.
 pub(crate) fn prune(kept: &Visit) {
-    let mut visits = all();
+    prune_to(kept, all(), MAX_BYTES);
+}
+
+fn prune_to(kept: &Visit, mut visits: Vec<Visit>, max_bytes: u64) {
     visits.retain(|visit| visit.home != kept.home);
     visits.sort_by_key(|visit| std::cmp::Reverse(visit.used));
     let (mut count, mut bytes) = (1, size(&kept.home));
     for visit in visits {
         let larger = bytes + size(&visit.home);
-        if count < MAX_VISITS && larger <= MAX_BYTES {
+        if count < MAX_VISITS && larger <= max_bytes {
             (count, bytes) = (count + 1, larger);
         } else {
             // What another process is using goes with the next visit.
@@ -156,13 +170,18 @@ pub(crate) fn prune(kept: &Visit) {
     }
 }
 
-/// Removes all visits. Returns how much they took; `None` if there were none.
-pub(crate) fn remove_all() -> anyhow::Result<Option<Usage>> {
+/// Removes all visits, once no other process uses one. Returns how much they took; `None` if
+/// there were none.
+pub(crate) fn remove_all() -> kodiak::Result<Option<Usage>> {
+    let Ok(path) = paths::visits_folder() else {
+        // Without a cache folder there are none.
+        return Ok(None);
+    };
+    let _alone = turn::alone(&path)?;
     let usage = usage();
-    let path = paths::visits_folder()?;
     match fs::remove_dir_all(&path) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(Error::io("remove", &path)(error).into())
+            Err(Error::io("remove", &path)(error))
         }
         _ => Ok(usage),
     }
@@ -190,6 +209,63 @@ fn size(folder: &Path) -> u64 {
     sizes.sum()
 }
 
+/// The settings and the engine that know some of the typed names.
+#[derive(Debug)]
+pub(crate) struct Knowing {
+    pub(crate) config: Config,
+    pub(crate) engine: Engine,
+    /// The names, by their places in what was typed.
+    pub(crate) names: Vec<usize>,
+}
+
+/// Returns the settings and the engines that know typed names, each as [`knowing`] does.
+/// The first are those that were given, even if they know none of the names.
+pub(crate) fn knowing_all(
+    context: &Context<'_>,
+    purpose: Purpose<'_>,
+    typed: &[&String],
+) -> anyhow::Result<Vec<Knowing>> {
+    let config = context.config()?;
+    let engine = context.engine(&config, purpose)?;
+    let visits = all();
+    let mut visited: Vec<(&Visit, Vec<usize>)> = Vec::new();
+    let mut names = Vec::new();
+    for (number, typed) in typed.iter().enumerate() {
+        let visit = if visits.is_empty() {
+            None
+        } else {
+            // One that several know is told with the others that cannot be shown.
+            meant(&visits, &engine, typed).unwrap_or_default()
+        };
+        match visit {
+            None => names.push(number),
+            Some(visit) => match visited.iter_mut().find(|(it, _)| it.home == visit.home) {
+                Some((_, names)) => names.push(number),
+                None => visited.push((visit, vec![number])),
+            },
+        }
+    }
+    let mut knowing = Vec::new();
+    for (visit, names) in visited {
+        let config = visit.config(&config);
+        let engine = visit.context(context).engine(&config, purpose)?;
+        knowing.push(Knowing {
+            config,
+            engine,
+            names,
+        });
+    }
+    knowing.insert(
+        0,
+        Knowing {
+            config,
+            engine,
+            names,
+        },
+    );
+    Ok(knowing)
+}
+
 /// Returns the settings and the engine that know a typed name: those given or, for a
 /// file in a visited folder or an id that a visit has printed, those of the visit. A name
 /// that both know is an error if it is an id; a file belongs to its source.
@@ -207,6 +283,11 @@ pub(crate) fn knowing(
     let Some(visit) = meant(&visits, &engine, typed)? else {
         return Ok((config, engine));
     };
+    turn::take()?;
+    if Visit::read(visit.home.clone()).is_none() {
+        // Another process has removed it.
+        return Ok((config, engine));
+    }
     let config = visit.config(&config);
     let engine = visit.context(context).engine(&config, purpose)?;
     Ok((config, engine))
@@ -258,4 +339,47 @@ fn meant<'a>(
         }
     }
     Ok(None)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn what_is_too_large_goes_the_oldest_first() {
+        let root = tempfile::tempdir().unwrap();
+        let visit = |name: &str, bytes: usize, age: u64| {
+            let home = root.path().join(name);
+            fs::create_dir(&home).unwrap();
+            fs::create_dir(home.join("parts")).unwrap();
+            fs::write(home.join("index.db"), vec![0; bytes / 2]).unwrap();
+            fs::write(home.join("parts/1"), vec![0; bytes / 2]).unwrap();
+            Visit {
+                folder: format!("/{name}").into(),
+                home,
+                used: SystemTime::UNIX_EPOCH + Duration::from_secs(1_000 - age),
+            }
+        };
+        let visits = [
+            visit("oldest", 100, 40),
+            visit("older", 400, 30),
+            visit("old", 300, 20),
+            visit("new", 200, 10),
+        ];
+        let now = visit("now", 500, 0);
+        let left = || -> Vec<&str> {
+            let kept = visits.iter().filter(|visit| visit.home.exists());
+            kept.map(|visit| visit.folder.to_str().unwrap()).collect()
+        };
+        prune_to(&now, visits.to_vec(), 1_500);
+        assert_eq!(left(), ["/oldest", "/older", "/old", "/new"]);
+        // What fits stays, although something larger that was used later does not.
+        prune_to(&now, visits.to_vec(), 1_100);
+        assert_eq!(left(), ["/oldest", "/old", "/new"]);
+        // The present visit stays, however large it is.
+        prune_to(&now, visits.to_vec(), 100);
+        assert!(left().is_empty() && now.home.exists());
+    }
 }

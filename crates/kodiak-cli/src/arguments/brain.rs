@@ -24,10 +24,10 @@ pub(crate) enum SessionsVerb {
 Examples:
   kodiak sessions ask what did we learn about caching
   kodiak sessions ask flaky tests --project ~/src/api --after 3m
-  kodiak sessions ask --lessons -n 20         what most sessions have taught
+  kodiak sessions ask --lessons -n 20         the most common lessons first
   kodiak sessions ask --similar 9f2c4e1ab0d37756
 
-Sessions are found by meaning. If none is near enough, their words are searched.")]
+Sessions are found by meaning. If none is close enough, they are searched by words.")]
 pub(crate) struct BrainArguments {
     /// The question; several words need no quotes
     #[arg(value_name = "QUESTION", required_unless_present_any = ["lessons", "quirks", "forget_queries"])]
@@ -92,9 +92,9 @@ Examples:
   kodiak sessions add - < node.json            one record
   kodiak sessions add nodes.jsonl more.jsonl   a record on each line
 
-A record is written to the folder of its source, indexed and embedded. Without a
-source for records, one is made: in the folder that KODIAK_SESSIONS or `sessions`
-in the config names, or in the data folder.
+A record is written to the folder of its source, indexed and embedded. If there is
+no source for records yet, Kodiak creates one in the folder named by KODIAK_SESSIONS or
+by `sessions` in the config, or else in the data folder.
 
 Exit codes: 0 all records are stored, 2 some or all are not.")]
 pub(crate) struct IngestArguments {

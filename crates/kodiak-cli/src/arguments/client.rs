@@ -10,15 +10,15 @@ use crate::clients::Client;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  kodiak mcp install claude-code               print what to enter, and where
-  kodiak mcp install cursor --write            enter it
-  kodiak mcp install claude-code --hooks --write    and the hook that recalls without being asked
-  kodiak mcp install --all --write             for every client found, with hooks where they exist
+  kodiak mcp install claude-code               print what to add, and where
+  kodiak mcp install cursor --write            add it
+  kodiak mcp install claude-code --hooks --write    and the hook that recalls memories unasked
+  kodiak mcp install --all --write             for every client found, with hooks where supported
   kodiak mcp install codex --write -- --allow-write --project atlas
   kodiak mcp install claude-code --file .mcp.json --write    for one project
 
-With --write, the file is replaced in one step; comments and other entries stay, and
-the file before is kept beside it. A file that cannot be read is left alone.")]
+With --write, the file is replaced in one step; comments and other entries are kept, and
+a backup is kept beside it. A file that cannot be parsed is not changed.")]
 pub(crate) struct InstallClientArguments {
     /// The client to configure
     #[arg(value_name = "CLIENT", required_unless_present = "all")]
@@ -49,8 +49,8 @@ pub(crate) struct InstallClientArguments {
 Examples:
   kodiak mcp uninstall claude-code             the server and the hook
 
-A file that has not changed since is as it was before, to the byte. Copies of it that were
-made before stay.")]
+A file that has not changed since the installation is restored byte for byte. Its
+backups are kept.")]
 pub(crate) struct UninstallClientArguments {
     /// The client to remove it from
     #[arg(value_name = "CLIENT")]

@@ -50,13 +50,13 @@ const GROUPS: [Group; 6] = [
     },
     Group {
         heading: "Agents",
-        first: &["mcp"],
-        more: &["hook", "serve", "token"],
+        first: &["mcp", "serve"],
+        more: &["hook", "token", "team"],
     },
     Group {
         heading: "Upkeep",
         first: &["remove", "model"],
-        more: &["config", "doctor", "completions", "eval"],
+        more: &["config", "doctor", "migrate", "completions", "eval"],
     },
 ];
 
@@ -187,9 +187,13 @@ mod tests {
         let mut listed = BTreeSet::new();
         for group in &GROUPS {
             for name in group.first.iter().chain(group.more) {
-                // Without sessions there is nothing to ask them.
-                let optional = *name == "sessions" && !cfg!(feature = "sessions");
-                assert!(optional || visible.contains(name), "{name} does not exist");
+                // A program without sessions or teams lacks their verbs.
+                let is_absent = match *name {
+                    "sessions" => !cfg!(feature = "sessions"),
+                    "team" | "migrate" => !cfg!(feature = "team"),
+                    _ => false,
+                };
+                assert!(is_absent || visible.contains(name), "{name} does not exist");
                 assert!(listed.insert(*name), "{name} is listed twice");
             }
         }

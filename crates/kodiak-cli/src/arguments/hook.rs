@@ -5,9 +5,10 @@ use clap::Args;
 /// `kodiak hook`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Reads an event of Claude Code or Codex from standard input. For a prompt it prints what is
-known about it as JSON, at most 400 tokens, if that is sure, and otherwise nothing. It always
-ends with exit code 0. `kodiak mcp install claude-code --hooks --write` sets it up.
+Reads a Claude Code or Codex event from standard input. For a prompt, prints relevant
+memories as JSON, at most 400 tokens, but only if Kodiak is confident; otherwise prints
+nothing. The exit code is always 0. `kodiak mcp install claude-code --hooks --write` sets
+it up.
 
 Examples:
   kodiak hook --explain why is the staging database empty

@@ -26,6 +26,9 @@ pub(crate) struct HttpArguments {
     /// The maximum number of waiting requests; more are refused [default: 256]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(crate) max_waiting: Option<u32>,
+    /// Sign the page out after this many seconds without activity [default: 43200]
+    #[arg(long, value_name = "SECONDS", hide = true, value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    pub(crate) session_idle: Option<u64>,
 }
 
 /// Parses an address; a port alone is one of this machine only.

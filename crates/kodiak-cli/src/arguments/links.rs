@@ -9,8 +9,8 @@ Examples:
   kodiak links notes/cooking/ramen.md
   kodiak links 'Ramen broth' --json
 
-A link is followed by path, title or alias within one source. An address on the web is
-not looked at, and a picture or another file counts as broken only if it is missing.")]
+Links are resolved by path, title or alias within one source. Web addresses are not
+checked. A link to a picture or another file is broken if the file is missing.")]
 pub(crate) struct LinksArguments {
     /// The note: its id, path, address (kodiak://…), title or file name
     #[arg(value_name = "NOTE")]

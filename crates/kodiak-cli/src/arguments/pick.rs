@@ -10,8 +10,7 @@ Examples:
   kodiak pick ramen --source notes
   cp \"$(kodiak pick --print)\" /tmp   print the choice instead of opening it
 
-Enter opens the note in the editor that VISUAL or EDITOR names, else in vi. F1 lists
-the keys.")]
+Enter opens the note in $VISUAL or $EDITOR, or else in vi. F1 lists the keys.")]
 pub(crate) struct PickArguments {
     /// The query to start with; several words need no quotes
     #[arg(value_name = "QUERY")]

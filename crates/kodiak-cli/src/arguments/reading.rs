@@ -12,8 +12,8 @@ Examples:
   kodiak get a1b2c3:10-20            lines 10 to 20; 10- from line 10 to the end
   kodiak get notes/cooking/ramen.md  by source and path
   kodiak get ./ramen.md              by file
-  kodiak get 'Ramen broth'           by title, or how it begins
-  kodiak get ramen                   by the name of its file
+  kodiak get 'Ramen broth'           by title, or its beginning
+  kodiak get ramen                   by file name
   kodiak get a1b2c3 d4e5f6 --json    several at once, by id, path or address")]
 pub(crate) struct GetArguments {
     /// The note: its id, path, address (kodiak://…), title or file name; `:FROM-TO` selects lines

@@ -110,6 +110,7 @@ Examples:
   kodiak search 'rust OR go' --tag programming
   kodiak search 'title:ramen broth*'          a word in the title; words that start with broth
   kodiak search meeting --after 2025-06 --where status=open
+  kodiak search review -path:archive          nothing from the folder archive
   kodiak search productivity --in ~/notes     a folder that need not be added first
   kodiak search --tag recipe                  no words: the newest notes with this tag
   kodiak search wal --json | jq '.hits[].path'

@@ -41,17 +41,23 @@ pub(crate) struct OfferArguments {
 /// `kodiak serve`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The server speaks the Model Context Protocol at /mcp and JSON at /api. Callers need a
-token: `kodiak token create NAME` makes one. `kodiak mcp --help` lists the sets of tools.
+The server offers a web page for searching and reading, the Model Context Protocol at /mcp
+and a JSON API at /api. It prints a sign-in link that works once and expires after a minute;
+on a terminal, press Enter for another one. Programs need a token: `kodiak token create NAME`
+makes one.
+`kodiak mcp --help` lists the sets of tools.
 
 Examples:
-  kodiak serve                            at 127.0.0.1:7700, for reading
+  kodiak serve --open                     at 127.0.0.1:7700, for reading, in the browser
   kodiak serve 8080 --allow-write
   kodiak serve 0.0.0.0:7700 --allow-host notes.example --source work")]
 pub(crate) struct ServeArguments {
     /// The address to serve at; a port alone means 127.0.0.1
     #[arg(value_name = "ADDRESS", default_value = "127.0.0.1:7700", value_parser = address)]
     pub(crate) address: SocketAddr,
+    /// Open the page in the browser
+    #[arg(long)]
+    pub(crate) open: bool,
     #[command(flatten)]
     pub(crate) offer: OfferArguments,
     #[command(flatten)]

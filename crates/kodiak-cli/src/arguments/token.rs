@@ -8,7 +8,7 @@ use clap::{Args, Subcommand};
 Examples:
   kodiak token create laptop                  may search and read everything
   kodiak token create atlas --project atlas --allow-write --expires 30d
-  kodiak token revoke laptop                  from now on it is refused
+  kodiak token revoke laptop                  servers refuse it at once
 
 A token is printed once. Only its hash is kept, in a file that only you can read.")]
 pub(crate) enum TokenVerb {

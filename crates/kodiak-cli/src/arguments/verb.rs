@@ -4,13 +4,15 @@
 
 use clap::Subcommand;
 
+#[cfg(feature = "team")]
+use super::MigrateArguments;
 use super::{
     AddArguments, ArticleVerb, CompleteArguments, CompletionsArguments, ConfigVerb,
     DoctorArguments, EvalArguments, ForgetArguments, GetArguments, HelpArguments, HookArguments,
     IndexArguments, LinksArguments, ManArguments, McpArguments, MemoryVerb, ModelVerb, NoteVerb,
     OpenArguments, PageVerb, PickArguments, RebuildArguments, RecallArguments, RememberArguments,
     RemoveArguments, SearchArguments, ServeArguments, SimilarArguments, SourcesArguments,
-    StatusArguments, TagVerb, TimelineArguments, TokenVerb,
+    StatusArguments, TagVerb, TeamVerb, TimelineArguments, TokenVerb,
 };
 #[cfg(feature = "sessions")]
 use super::{BrainArguments, IngestArguments, SessionsVerb};
@@ -71,6 +73,9 @@ pub(crate) enum Verb {
     /// Create, list and revoke the tokens of programs that use the HTTP server
     #[command(subcommand)]
     Token(TokenVerb),
+    /// Share an index in a database: create it, invite people, and export what they wrote
+    #[command(subcommand)]
+    Team(TeamVerb),
 
     /// Remove a source; its files are not touched
     Remove(RemoveArguments),
@@ -82,6 +87,9 @@ pub(crate) enum Verb {
     Config(ConfigVerb),
     /// Check the index for damage and, with --fix, repair it
     Doctor(DoctorArguments),
+    /// Move the index, memories and tokens to a server for a team, or back
+    #[cfg(feature = "team")]
+    Migrate(MigrateArguments),
     /// Print a completion script for a shell, or the manual
     Completions(CompletionsArguments),
     /// Measure search quality and speed on test sets in the BEIR layout

@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reranker_that_nobody_uses_is_dropped_and_made_again() {
+    fn an_idle_reranker_is_dropped_and_made_again() {
         let count = Arc::new(AtomicUsize::new(0));
         let counted = Arc::clone(&count);
         let idle = Idle {

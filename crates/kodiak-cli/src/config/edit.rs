@@ -19,6 +19,7 @@ use toml_edit::{Array, ArrayOfTables, DocumentMut, Item, Table, TableLike, Value
 use super::{Config, NOT_VALID, RegisteredSource, keys};
 use crate::assemble::holder;
 use crate::failure::{message, refusal};
+use crate::index_place::without_password;
 
 /// How long to wait for another process that edits the config.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -161,7 +162,8 @@ fn wrong_value(key: &str, text: &str, error: anyhow::Error) -> anyhow::Error {
     };
     let allowed = keys::allowed(key, reason);
     refusal(
-        format!("{allowed}, not '{text}'"),
+        // It may be an address that must not have the password that it has.
+        format!("{allowed}, not '{}'", without_password(text)),
         "the config is unchanged; `kodiak config show` prints what is in effect",
     )
 }

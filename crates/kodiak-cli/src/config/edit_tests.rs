@@ -26,6 +26,7 @@ fn source(name: &str, path: &str) -> RegisteredSource {
         globs: Vec::new(),
         writable: false,
         transcripts: None,
+        server: None,
     }
 }
 

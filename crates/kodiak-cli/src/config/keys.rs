@@ -20,6 +20,7 @@ pub(crate) const KEYS: &[&str] = &[
     "model.concurrency",
     "model.timeout",
     "offline",
+    "index",
     "pages",
     "sessions",
     "memory.path",
@@ -43,6 +44,8 @@ pub(crate) const KEYS: &[&str] = &[
     "brain.remember_queries",
     "hook.sources",
     "hook.other_projects",
+    "team.url",
+    "team.password_file",
 ];
 
 /// Returns the known setting that is meant by a name that is not known.

@@ -6,11 +6,13 @@
 
 #[cfg(feature = "sessions")]
 pub(crate) mod brain;
+pub(crate) mod cut;
 pub(crate) mod escape;
 mod estimate;
 pub(crate) mod fit;
 pub(crate) mod hits;
 mod json;
+pub(crate) mod link;
 mod pager;
 pub(crate) mod phrases;
 pub(crate) mod plot;
@@ -35,6 +37,7 @@ use crate::arguments::Color;
 use crate::failure;
 use crate::places::Reader;
 use escape::escaped;
+use link::Linked;
 use style::{BOLD, ERROR, HINT, Painter, WARNING};
 use table::Table;
 
@@ -47,8 +50,8 @@ pub(crate) struct Output {
     pub(crate) on_terminal: bool,
     /// Whether standard error is a terminal, which can show progress bars.
     beside_on_terminal: bool,
-    /// Whether paths are printed as links.
-    pub(crate) links: bool,
+    /// Whether a terminal is given links.
+    may_link: bool,
     loudness: Loudness,
     /// The number of rows that messages have taken on the terminal.
     rows_beside: Arc<AtomicUsize>,
@@ -86,7 +89,7 @@ impl Output {
             beside: Painter::new(style::wanted(color, beside_on_terminal, variable)),
             on_terminal,
             beside_on_terminal,
-            links: on_terminal && style::links(color, variable),
+            may_link: style::links(color, variable),
             rows_beside: Arc::default(),
             loudness: match (quiet, verbose) {
                 (true, _) => Loudness::Quiet,
@@ -160,10 +163,36 @@ impl Output {
         }
     }
 
-    /// Renders a moment: on a terminal by how long ago it was, which needs no time zone,
-    /// otherwise in full.
+    /// Reports whether paths of an answer are printed as links.
+    pub(crate) fn links(&self) -> bool {
+        self.on_terminal && self.may_link
+    }
+
+    /// Returns what reads the paths of messages.
+    pub(crate) fn reader_beside(&self) -> Reader {
+        if self.beside_on_terminal {
+            Reader::Person
+        } else {
+            Reader::Program
+        }
+    }
+
+    /// Wraps an answer to the width of the terminal, unless a program reads it.
+    pub(crate) fn wrapped(&self, text: String) -> String {
+        if self.on_terminal {
+            cut::wrapped(&text, self.width())
+        } else {
+            text
+        }
+    }
+
+    /// Renders a moment: on a terminal by how long ago it was, or in full in the zone of
+    /// this machine; for programs in full and in UTC.
     pub(crate) fn when(&self, at: Timestamp, now: Timestamp, otherwise: When) -> String {
-        let whole = || kodiak::date::format(at);
+        let whole = || match self.reader() {
+            Reader::Person => kodiak::date::format_local(at),
+            Reader::Program => kodiak::date::format(at),
+        };
         match otherwise {
             _ if !self.says_everything() => phrases::relative(at, now),
             When::Moment => whole(),
@@ -202,7 +231,7 @@ impl Output {
     /// asks for everything.
     pub(crate) fn table(&self, table: &Table) -> anyhow::Result<()> {
         let limit = (!self.says_everything()).then(|| self.width());
-        let (heading, rows) = table.render(limit);
+        let (heading, rows) = table.render(limit, self.links());
         let heading = self.answer.paint(BOLD, heading.trim_end());
         self.answer(&format!("{heading}\n{rows}"))
     }
@@ -223,6 +252,18 @@ impl Output {
     pub(crate) fn notice(&self, text: &str) {
         if !self.is_quiet() {
             self.message(&escaped(text), text);
+        }
+    }
+
+    /// Prints a notice about something that can be opened, between these words.
+    pub(crate) fn notice_of(&self, before: &str, name: &Linked, after: &str) {
+        if !self.is_quiet() {
+            let (before, after) = (escaped(before), escaped(after));
+            let line = format!(
+                "{before}{}{after}",
+                name.render(self.beside_on_terminal && self.may_link)
+            );
+            self.message(&line, &format!("{before}{}{after}", name.text));
         }
     }
 

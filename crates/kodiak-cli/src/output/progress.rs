@@ -157,7 +157,9 @@ impl<'a> Embedding<'a> {
                 if let Some(bar) = &self.bar
                     && chunks > MANY_CHUNKS
                 {
-                    bar.println("words can be searched now; Ctrl-C keeps what is embedded so far");
+                    bar.println(
+                        "you can already search by words; Ctrl-C keeps everything embedded so far",
+                    );
                 }
                 if self.bar.is_none() {
                     let chunks = counted(chunks as u64, "chunk");

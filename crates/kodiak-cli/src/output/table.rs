@@ -2,7 +2,8 @@
 
 use unicode_width::UnicodeWidthStr;
 
-use super::wrap::{Marked, wrap};
+use super::cut;
+use super::link::{Linked, linked};
 
 /// The space between two columns.
 const GAP: usize = 2;
@@ -12,6 +13,8 @@ const GAP: usize = 2;
 pub(crate) struct Table {
     headings: Vec<&'static str>,
     rows: Vec<Vec<String>>,
+    /// What cells open: the row, the column and the address.
+    links: Vec<(usize, usize, String)>,
     /// What is given up, the least important first.
     steps: Vec<Step>,
 }
@@ -23,6 +26,8 @@ pub(crate) enum Step {
     Drop(&'static str),
     /// Its cells are cut, to no fewer than so many columns of the terminal.
     Cut(&'static str, usize),
+    /// Its cells are paths, which are cut in the middle, to no fewer than so many columns.
+    CutPath(&'static str, usize),
 }
 
 impl Table {
@@ -31,6 +36,7 @@ impl Table {
         Self {
             headings: headings.to_vec(),
             rows: Vec::new(),
+            links: Vec::new(),
             steps: steps.to_vec(),
         }
     }
@@ -40,19 +46,45 @@ impl Table {
         self.rows.push(row);
     }
 
-    /// Renders the heading and the rows, in so many columns if there is a limit.
-    pub(super) fn render(&self, limit: Option<usize>) -> (String, String) {
+    /// Adds a row whose cell below a heading names what it opens.
+    pub(crate) fn push_linked(&mut self, mut row: Vec<String>, heading: &str, name: Linked) {
+        if let Some(column) = self.headings.iter().position(|it| *it == heading) {
+            row[column] = name.text;
+            let address = name.address.map(|it| (self.rows.len(), column, it));
+            self.links.extend(address);
+        }
+        self.push(row);
+    }
+
+    /// Renders the heading and the rows, in so many columns if there is a limit. `links`
+    /// says whether cells are links.
+    pub(super) fn render(&self, limit: Option<usize>, links: bool) -> (String, String) {
         let natural: Vec<usize> = (0..self.headings.len()).map(|at| self.widest(at)).collect();
         let widths = match limit {
             Some(limit) => self.fitted(&natural, limit),
             None => natural.into_iter().map(Some).collect(),
         };
         let headings: Vec<String> = self.headings.iter().map(|&it| it.to_owned()).collect();
+        let cut = |column: usize, cell: &str, width: usize| {
+            let is_path =
+                |step: &Step| matches!(step, Step::CutPath(it, _) if *it == self.headings[column]);
+            if self.steps.iter().any(is_path) {
+                cut::in_the_middle(cell, width)
+            } else {
+                cut::at_the_end(cell, width)
+            }
+        };
+        let plain = |_: usize, text: String| text;
         let mut text = String::new();
-        for row in &self.rows {
-            text.push_str(&line(row, &widths));
+        for (number, row) in self.rows.iter().enumerate() {
+            let painted = |column: usize, text: String| {
+                let mut all = self.links.iter();
+                let link = all.find(|(row, cell, _)| (*row, *cell) == (number, column));
+                linked(&text, link.map(|(_, _, address)| address.as_str()), links)
+            };
+            text.push_str(&line(row, &widths, cut, painted));
         }
-        (line(&headings, &widths), text)
+        (line(&headings, &widths, cut, plain), text)
     }
 
     fn widest(&self, column: usize) -> usize {
@@ -69,13 +101,13 @@ impl Table {
             if excess == 0 {
                 break;
             }
-            let (Step::Drop(heading) | Step::Cut(heading, _)) = step;
+            let (Step::Drop(heading) | Step::Cut(heading, _) | Step::CutPath(heading, _)) = step;
             let Some(column) = self.headings.iter().position(|it| it == heading) else {
                 continue;
             };
             widths[column] = match step {
                 Step::Drop(_) => None,
-                Step::Cut(_, least) => widths[column].map(|width| {
+                Step::Cut(_, least) | Step::CutPath(_, least) => widths[column].map(|width| {
                     let least = width.min(*least);
                     width.saturating_sub(excess).max(least)
                 }),
@@ -99,30 +131,28 @@ fn total(widths: &[Option<usize>]) -> usize {
     shown.sum::<usize>() + GAP * columns.saturating_sub(1)
 }
 
-/// Renders a row. The last column is not padded.
-fn line(row: &[String], widths: &[Option<usize>]) -> String {
+/// Renders a row: each cell cut to its column, then painted. The last column is not padded.
+fn line(
+    row: &[String],
+    widths: &[Option<usize>],
+    cut: impl Fn(usize, &str, usize) -> String,
+    painted: impl Fn(usize, String) -> String,
+) -> String {
     let mut text = String::new();
     let mut gap = 0;
-    for (cell, width) in row.iter().zip(widths) {
+    for (column, (cell, width)) in row.iter().zip(widths).enumerate() {
         let Some(width) = width else { continue };
-        let cell = cut(cell, *width);
-        text.extend(std::iter::repeat_n(' ', gap));
-        text.push_str(&cell);
-        gap = width.saturating_sub(cell.width()) + GAP;
+        let cell = cut(column, cell, *width);
+        if !cell.is_empty() {
+            text.extend(std::iter::repeat_n(' ', gap));
+            gap = 0;
+        }
+        gap += width.saturating_sub(cell.width()) + GAP;
+        text.push_str(&painted(column, cell));
     }
     let mut line = text.trim_end().to_owned();
     line.push('\n');
     line
-}
-
-fn cut(cell: &str, width: usize) -> String {
-    if cell.width() <= width {
-        return cell.to_owned();
-    }
-    let characters: Vec<Marked> = cell.chars().map(|character| (character, false)).collect();
-    let lines = wrap(&characters, width, 1);
-    let first = lines.into_iter().next().unwrap_or_default();
-    first.into_iter().map(|(character, _)| character).collect()
 }
 
 #[cfg(test)]
@@ -144,7 +174,7 @@ mod tests {
     fn the_least_important_goes_first() {
         let table = table(&[["a1", "the kettle boils", "tea"], ["b2", "-", ""]]);
         let shown = |limit| {
-            let (heading, rows) = table.render(limit);
+            let (heading, rows) = table.render(limit, false);
             heading + &rows
         };
         let whole = "id  what              tags\na1  the kettle boils  tea\nb2  -\n";
@@ -156,6 +186,25 @@ mod tests {
     }
 
     #[test]
+    fn a_path_is_cut_in_the_middle_and_opens_its_file() {
+        let steps = [Step::CutPath("path", 6)];
+        let mut table = Table::new(["id", "path", "tags"], &steps);
+        let name = Linked {
+            text: "notes/a/b/c.md".to_owned(),
+            address: Some("file:///c.md".to_owned()),
+        };
+        let row = vec!["a1".to_owned(), String::new(), "tea".to_owned()];
+        table.push_linked(row, "path", name);
+        table.push(vec!["b2".to_owned(), "d.md".to_owned(), String::new()]);
+        let link = "\u{1b}]8;;file:///c.md\u{1b}\\not…b/c.md\u{1b}]8;;\u{1b}\\";
+        let (heading, rows) = table.render(Some(20), true);
+        assert_eq!(heading, "id  path        tags\n");
+        assert_eq!(rows, format!("a1  {link}  tea\nb2  d.md\n"));
+        let (_, rows) = table.render(Some(20), false);
+        assert_eq!(rows, "a1  not…b/c.md  tea\nb2  d.md\n");
+    }
+
+    #[test]
     fn columns_line_up_whatever_the_script() {
         // The last is an a and a combining diaeresis: one column, two characters.
         let rows = [
@@ -164,7 +213,7 @@ mod tests {
             ["ä", "z", ""],
             ["a\u{308}", "z", ""],
         ];
-        let (_, rows) = table(&rows).render(None);
+        let (_, rows) = table(&rows).render(None, false);
         assert_eq!(rows, "name  x\n笔记  y\nä     z\na\u{308}     z\n");
     }
 
@@ -179,7 +228,7 @@ mod tests {
             for (id, what, tags) in rows {
                 table.push(vec![id, what, tags]);
             }
-            let (heading, rows) = table.render(Some(limit));
+            let (heading, rows) = table.render(Some(limit), false);
             for line in heading.lines().chain(rows.lines()) {
                 prop_assert!(line.width() <= limit, "{line}");
             }

@@ -1,8 +1,7 @@
 //! Renders the hits of an answer as XML elements, for agents that read notes
 //! through a tool.
 
-use kodiak::search::Answer;
-use kodiak_server::xml;
+use kodiak::search::{Answer, xml};
 
 use crate::places::Places;
 

@@ -104,8 +104,8 @@ fn is_meant(context: &Context<'_>, wanted: &Wanted<'_>) -> anyhow::Result<bool> 
     match question::confirmed(&format!("{fact}. Index all of them?")) {
         Some(yes) => Ok(yes),
         None => Err(refusal(
-            format!("{fact} and was not confirmed"),
-            "add a folder inside of it, limit it with --glob, or confirm with --yes",
+            format!("{fact}; confirm that you want to index all of them"),
+            "add one of its subfolders, limit it with --glob, or confirm with --yes",
         )),
     }
 }

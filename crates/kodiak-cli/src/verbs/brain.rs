@@ -203,7 +203,7 @@ fn statements(
 /// Forgets remembered questions, also where they are no longer remembered.
 fn forget(text: &str, context: &Context<'_>) -> anyhow::Result<Outcome> {
     let text = Some(text).filter(|text| !text.is_empty());
-    let log = QueryLog::new(paths::queries_file(&context.index_path));
+    let log = QueryLog::new(paths::queries_file(context.index.beside()));
     let questions = counted(log.forget(text)? as u64, "question");
     context.output.notice(&format!("{questions} forgotten"));
     Ok(Outcome::Done)

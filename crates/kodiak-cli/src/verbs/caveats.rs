@@ -22,6 +22,8 @@ fn matters(caveat: &Caveat, sure: bool) -> bool {
         Caveat::PartlyEmbedded { .. }
         | Caveat::DocumentsGone { .. }
         | Caveat::SemanticUnavailable(SemanticAbsence::UnknownWords { .. }) => !sure,
+        // It is what was asked for.
+        Caveat::ComparedByWords { reason } => reason.is_some(),
         _ => true,
     }
 }

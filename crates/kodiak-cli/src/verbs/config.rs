@@ -24,12 +24,15 @@ struct Shown<'a> {
 }
 
 pub(super) fn show(arguments: &JsonArguments, context: &Context<'_>) -> anyhow::Result<Outcome> {
-    let config = context.config()?;
+    let mut config = context.config()?;
+    // Only what the file has, or may have.
+    config.sources.retain(|source| source.server.is_none());
+    config.sources.append(&mut config.left_out);
     let shown = Shown {
         config: &context.config_path,
         config_exists: context.config_path.exists(),
-        index: &context.index_path,
-        index_exists: context.index_path.exists(),
+        index: context.index.shown(),
+        index_exists: context.index.exists(),
         settings: &config,
     };
     if arguments.json {

@@ -56,9 +56,8 @@ pub(super) fn run(arguments: &DoctorArguments, context: &Context<'_>) -> anyhow:
     if arguments.json {
         context.output.json(&findings)?;
     } else {
-        context
-            .output
-            .answer(&render(&findings, context.output.painter()))?;
+        let text = render(&findings, context.output.painter());
+        context.output.answer(&context.output.wrapped(text))?;
     }
     Ok(if ok { Outcome::Done } else { Outcome::Nothing })
 }
@@ -117,6 +116,12 @@ fn examine(context: &Context<'_>, fixed: Option<&mut Vec<String>>) -> anyhow::Re
     };
     let sources = counted(config.sources.len() as u64, "source");
     checks.push(Check::ok(format!("the config {path} registers {sources}")));
+    for source in &config.left_out {
+        let (name, folder) = (&source.name, source.path.display());
+        checks.push(Check::ok(format!(
+            "{name}: {folder} is left out, because the index keeps a source of this name itself"
+        )));
+    }
     let engine = context.engine(&config, purpose())?;
     let diagnosis = engine.examine(&Guard::local())?;
     if let Some(fixed) = fixed.filter(|_| !diagnosis.is_clean()) {
@@ -127,7 +132,10 @@ fn examine(context: &Context<'_>, fixed: Option<&mut Vec<String>>) -> anyhow::Re
         fixed.extend(repaired?.iter().map(done));
     }
     checks.extend(diagnosis.checks.iter().map(describe));
-    checks.extend(visits::usage().map(|usage| Check::ok(usage.phrase())));
+    checks.extend(visits::usage().map(|usage| {
+        let path = usage.path.to_string_lossy();
+        Check::ok(usage.phrase(&path))
+    }));
     Ok(checks)
 }
 
@@ -167,8 +175,15 @@ fn describe(check: &engine::Check) -> Check {
                 "run `kodiak doctor --fix` to repair it",
             )
         },
-        Subject::Erasing { documents } => {
+        Subject::Erasing { documents, waiting } => {
             let documents = counted(*documents as u64, "document");
+            if let Some(one) = waiting.first() {
+                let error = Error::from(one);
+                return Check::problem(
+                    format!("the erasing of {documents} is not finished: {error}"),
+                    failure::waiting_hint(&error).unwrap_or_default(),
+                );
+            }
             let unreadable = problem.map(|error| failure::one_line(&error.to_string()));
             match unreadable {
                 None => Check::problem(

@@ -4,6 +4,7 @@
 
 mod query;
 
+use kodiak::DocumentId;
 use kodiak::access::Guard;
 use kodiak_memory::Memories;
 
@@ -12,7 +13,7 @@ use crate::arguments::ForgetArguments;
 use crate::context::Context;
 use crate::output::escape::escaped;
 use crate::output::phrases::counted;
-use crate::pages::{Desk, finish_renaming, work};
+use crate::pages::{Desk, finish_renaming, require_whole_names, work};
 use crate::projects;
 use crate::visits;
 
@@ -31,6 +32,7 @@ pub(super) fn run(arguments: &ForgetArguments, context: &Context<'_>) -> anyhow:
         })
     };
     let names: Vec<String> = arguments.ids.iter().map(|name| get::name(name)).collect();
+    require_whole_names(&desk.engine, &desk.config, &arguments.ids)?;
     let forgotten = match forget(&names) {
         Err(error) => match query::chosen(arguments, &names, &desk.engine, error, output)? {
             chosen if chosen.is_empty() => return Ok(Outcome::Nothing),
@@ -44,11 +46,18 @@ pub(super) fn run(arguments: &ForgetArguments, context: &Context<'_>) -> anyhow:
         output.notice(&if one.moved {
             format!("moved {name} to the trash: {title}")
         } else {
-            format!("{name} is in the trash already: {title}")
+            format!("{name} is already in the trash: {title}")
         });
     }
+    if let Some(history) = desk.engine.history() {
+        let ids = forgotten.iter();
+        let ids: Vec<String> = ids
+            .map(|one| DocumentId::new(&one.source, &one.key).hex())
+            .collect();
+        history.retain(|id| Ok(!ids.iter().any(|forgotten| forgotten == id)))?;
+    }
     if forgotten.iter().any(|one| !one.indexed) {
-        output.warning("the index is not up to date yet; the next `kodiak index` sees to it");
+        output.warning("the index is not up to date yet; run `kodiak index` to update it");
     }
     Ok(Outcome::Done)
 }
@@ -66,8 +75,7 @@ fn purge(
     let project = project.transpose()?.unwrap_or_default();
     let output = context.output;
     finish_renaming(output, &desk.config, engine)?;
-    // A visited folder may have had the same text. A visit can be made again.
-    visits::remove_all()?;
+    require_whole_names(engine, &desk.config, &arguments.ids)?;
     let purge =
         |names: &[String]| work(output, |job| Ok(memories.purge_named(&guard, names, job)?));
     let named = match purge(&arguments.ids) {
@@ -88,8 +96,10 @@ fn purge(
         Ok(erased)
     })?;
     if erased == 0 && !arguments.ids.is_empty() {
+        // A folder may have been visited since that had the same text.
+        visits::remove_all()?;
         // A name that leads nowhere is an error.
-        output.notice("it was erased before");
+        output.notice("it has already been erased");
         return Ok(Outcome::Done);
     }
     if erased == 0 {

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use kodiak::access::Guard;
 use kodiak::search::{Card, Corrected, Found, Freshness};
 use kodiak::{Engine, Error, Reference};
-use kodiak_memory::Memories;
+use kodiak_memory::{Memories, Observation, Observations};
 use serde::Serialize;
 
 use super::Outcome;
@@ -19,11 +19,12 @@ use crate::failure::refusal;
 use crate::opened;
 use crate::output::Output;
 use crate::output::escape::{escaped, escaped_lines};
+use crate::output::link::Linked;
 use crate::output::phrases::counted;
 use crate::output::style::DIM;
 use crate::paths;
 use crate::places::{Places, Reader};
-use crate::visits;
+use crate::visits::{self, Knowing};
 
 /// A note as `--json` prints it.
 #[derive(Debug, Serialize)]
@@ -40,10 +41,10 @@ struct Note<'a> {
 }
 
 pub(super) fn run(arguments: &GetArguments, context: &Context<'_>) -> anyhow::Result<Outcome> {
-    let (config, engine) = visits::knowing(context, Purpose::of("get"), &arguments.reference)?;
     if !arguments.more.is_empty() {
-        return several(arguments, &engine, &config, context.output);
+        return several(arguments, context);
     }
+    let (config, engine) = visits::knowing(context, Purpose::of("get"), &arguments.reference)?;
     let found = find(&engine, &config, &arguments.reference)?;
     let output = context.output;
     if output.on_terminal && !arguments.json {
@@ -71,7 +72,7 @@ pub(super) fn run(arguments: &GetArguments, context: &Context<'_>) -> anyhow::Re
             output.notice("the file has changed since: this is the indexed text");
         }
         Freshness::Unknown => {
-            output.notice("the file cannot be read at present: this is the indexed text");
+            output.notice("the file cannot be read right now: this is the indexed text");
         }
         Freshness::Same => {}
     }
@@ -81,85 +82,144 @@ pub(super) fn run(arguments: &GetArguments, context: &Context<'_>) -> anyhow::Re
     Ok(Outcome::Done)
 }
 
-/// Prints several notes. Each is named as a single one is.
-fn several(
-    arguments: &GetArguments,
-    engine: &Engine,
-    config: &Config,
-    output: &Output,
-) -> anyhow::Result<Outcome> {
-    let first = std::iter::once(&arguments.reference);
-    let mut names: Vec<String> = Vec::new();
-    let (mut missing, mut ambiguous) = (Vec::new(), Vec::new());
-    for typed in first.chain(&arguments.more) {
-        let found = match locate(&Guard::local(), engine, typed) {
-            Ok(found) => found,
-            Err(error @ Error::Ambiguous { .. }) => {
-                ambiguous.push((typed, error.into()));
-                continue;
+/// What several names were found to mean.
+#[derive(Default)]
+struct Several {
+    /// The notes, by the places of their names in what was typed, with the names that are
+    /// shown for them.
+    found: Vec<(usize, Observation, Linked)>,
+    /// What is said of the names that lead nowhere or to several notes, by their places.
+    errors: Vec<(usize, anyhow::Error)>,
+    rest: Observations,
+}
+
+impl Several {
+    /// Looks the names up that one engine knows.
+    fn look_up(
+        &mut self,
+        knowing: &Knowing,
+        typed: &[&String],
+        output: &Output,
+    ) -> anyhow::Result<()> {
+        let Knowing { config, engine, .. } = knowing;
+        let mut uids: Vec<String> = Vec::new();
+        let mut places: Vec<usize> = Vec::new();
+        for &place in &knowing.names {
+            let typed = typed[place];
+            let found = match locate(&Guard::local(), engine, typed) {
+                Ok(found) => found,
+                Err(error @ Error::Ambiguous { .. }) => {
+                    self.rest.ambiguous.push(typed.clone());
+                    self.errors.push((place, error.into()));
+                    continue;
+                }
+                Err(error @ (Error::NoDocument { .. } | Error::BadRange { .. })) => {
+                    self.rest.missing.push(typed.clone());
+                    self.errors.push((place, error.into()));
+                    continue;
+                }
+                Err(error) => return Err(explain_missing_index(error, config)),
+            };
+            match within(found) {
+                Ok(found) => {
+                    tell_of_lines(&found, output);
+                    uids.push(unique_name(&found));
+                    places.push(place);
+                }
+                Err(error) => {
+                    self.rest.missing.push(typed.clone());
+                    self.errors.push((place, error));
+                }
             }
-            Err(error @ (Error::NoDocument { .. } | Error::BadRange { .. })) => {
-                missing.push((typed, error.into()));
-                continue;
-            }
-            Err(error) => return Err(explain_missing_index(error, config)),
-        };
-        match within(found) {
-            Ok(found) => {
-                tell_of_lines(&found, output);
-                names.push(unique_name(&found));
-            }
-            Err(error) => missing.push((typed, error)),
         }
+        if uids.is_empty() {
+            return Ok(());
+        }
+        let read = Memories::new(engine).observations(&Guard::local(), &uids)?;
+        let names = Places::new(config);
+        // A note that was typed twice is read once.
+        let mut first: Vec<(&String, usize)> = Vec::new();
+        for (uid, place) in uids.iter().zip(places) {
+            if !first.iter().any(|(known, _)| *known == uid) {
+                first.push((uid, place));
+            }
+        }
+        for (one, (_, place)) in read.observations.into_iter().zip(first) {
+            let name = names.linked_at(&one.source, &one.path);
+            self.found.push((place, one, name));
+        }
+        self.rest.tokens += read.tokens;
+        self.rest.missing.extend(read.missing);
+        self.rest.ambiguous.extend(read.ambiguous);
+        self.rest.beyond_end.extend(read.beyond_end);
+        if self.rest.completeness.is_complete() {
+            self.rest.completeness = read.completeness;
+        }
+        Ok(())
     }
-    let mut found = Memories::new(engine).observations(&Guard::local(), &names)?;
-    let typed = |list: &[(&String, anyhow::Error)]| -> Vec<String> {
-        list.iter().map(|(typed, _)| (*typed).clone()).collect()
-    };
-    found.missing.extend(typed(&missing));
-    found.ambiguous.extend(typed(&ambiguous));
+}
+
+/// Prints several notes in the order of their names. Each is named as a single one is, so
+/// that notes of visited folders stand beside others.
+fn several(arguments: &GetArguments, context: &Context<'_>) -> anyhow::Result<Outcome> {
+    let output = context.output;
+    let first = std::iter::once(&arguments.reference);
+    let typed: Vec<&String> = first.chain(&arguments.more).collect();
+    let mut several = Several::default();
+    for knowing in visits::knowing_all(context, Purpose::of("get"), &typed)? {
+        several.look_up(&knowing, &typed, output)?;
+    }
+    several.found.sort_by_key(|(place, ..)| *place);
     if arguments.json {
-        output.json(&found)?;
+        let notes = several.found.iter().map(|(_, one, _)| one.clone());
+        let all = Observations {
+            observations: notes.collect(),
+            ..several.rest.clone()
+        };
+        output.json(&all)?;
     } else {
         let mut text = String::new();
-        let places = Places::new(config);
-        for (number, one) in found.observations.iter().enumerate() {
+        for (number, (_, one, name)) in several.found.iter().enumerate() {
             let gap = if number == 0 { "" } else { "\n" };
-            let mut head = match output.reader() {
-                Reader::Person => places.shown_at(&one.source, &one.path),
-                Reader::Program => format!("{} {}/{}", one.id, one.source, one.path),
-            };
-            if let Some([from, to]) = one.lines {
-                let _ = write!(head, ":{from}-{to}");
-            }
-            if output.reader() == Reader::Person {
-                let _ = write!(head, "  {}", one.id);
-            }
+            let lines = one.lines.map(|[from, to]| format!(":{from}-{to}"));
+            let lines = lines.unwrap_or_default();
+            let mut rest = String::new();
             for corrected in &one.corrects {
-                let _ = write!(head, " ({corrected})");
+                let _ = write!(rest, " ({corrected})");
             }
-            let head = output.painter().paint(DIM, &escaped(&head));
+            let head = match output.reader() {
+                Reader::Person => {
+                    let shown = format!("{}{lines}", name.text);
+                    let name = name.clone().shown_as(shown);
+                    let rest = escaped(&format!("  {}{rest}", one.id)).into_owned();
+                    let painter = output.painter();
+                    name.dimmed(painter, output.links()) + &painter.paint(DIM, &rest)
+                }
+                Reader::Program => {
+                    let head = format!("{} {}/{}{lines}{rest}", one.id, one.source, one.path);
+                    output.painter().paint(DIM, &escaped(&head))
+                }
+            };
             let _ = writeln!(text, "{gap}{head}\n{}", escaped_lines(one.text.trim_end()));
         }
         output.answer(&text)?;
         if output.says_everything() {
-            let tokens = counted(found.tokens as u64, "token");
+            let tokens = counted(several.rest.tokens as u64, "token");
             output.notice(&format!("about {tokens}"));
         }
     }
-    for (_, error) in missing.iter().chain(&ambiguous) {
+    several.errors.sort_by_key(|(place, _)| *place);
+    for (_, error) in &several.errors {
         output.partial_failure(error);
     }
-    Ok(
-        match (
-            &found.observations[..],
-            found.missing.is_empty() && found.ambiguous.is_empty(),
-        ) {
-            ([], _) => Outcome::Nothing,
-            (_, true) => Outcome::Done,
-            (_, false) => Outcome::Incomplete,
-        },
-    )
+    // A name that leads nowhere is an error, like that of a single note.
+    let rest = &several.rest;
+    let is_whole = rest.missing.is_empty() && rest.ambiguous.is_empty();
+    Ok(if is_whole {
+        Outcome::Done
+    } else {
+        Outcome::Incomplete
+    })
 }
 
 /// Returns the id of a note that was found, with the lines that were asked for.

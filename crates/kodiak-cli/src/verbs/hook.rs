@@ -195,18 +195,25 @@ fn consider(
 /// that folder is around theirs or in it.
 fn options(config: &Config, cwd: Option<&Path>) -> HookOptions {
     let mut sources = config.hook.sources.clone();
+    let mut folders = Vec::new();
     if let Some(cwd) = cwd.filter(|cwd| cwd.is_absolute()) {
         let root = kodiak::project::of(cwd);
-        let inside = config
-            .sources
-            .iter()
-            .filter(|source| source.kind == Kind::Markdown && source.path.starts_with(&root));
-        sources.extend(inside.map(|source| source.name.clone()));
+        let notes = config.sources.iter();
+        for source in notes.filter(|source| source.kind == Kind::Markdown) {
+            if source.path.starts_with(&root) {
+                sources.push(source.name.clone());
+            } else if let Ok(inside) = Path::new(&root).strip_prefix(&source.path)
+                && let Some(inside) = inside.to_str()
+            {
+                folders.push((source.name.clone(), format!("{inside}/")));
+            }
+        }
     }
     sources.sort();
     sources.dedup();
     HookOptions {
         sources,
+        folders,
         other_projects: config.hook.other_projects,
         request: kodiak::search::Request {
             fusion: config.search.fusion,
@@ -246,7 +253,7 @@ fn explain(
         Event::parse(&read_event()?).ok_or_else(|| {
             refusal(
                 "what is on standard input is not an event",
-                "write the prompt after --explain, or hand in what a client writes",
+                "write the prompt after --explain, or pipe in an event from a client",
             )
         })?
     } else {
@@ -273,7 +280,9 @@ fn explanation(considered: &Considered) -> String {
         projects => format!("project: {}\n", escaped(&projects.join(", "))),
     };
     if considered.questions.is_empty() {
-        text.push_str("The prompt asks nothing: too short, a command, or not from a person.\n");
+        text.push_str(
+            "Nothing to look up: the prompt is too short, a command, or not from a person.\n",
+        );
     }
     for (number, question) in considered.questions.iter().enumerate() {
         text.push_str(&format!("asked: {}\n", escaped(question)));
@@ -288,7 +297,7 @@ fn explanation(considered: &Considered) -> String {
             context.tokens(),
             escaped_lines(&context.text)
         )),
-        None => text.push_str("Nothing is told.\n"),
+        None => text.push_str("Nothing is added.\n"),
     }
     text
 }

@@ -224,6 +224,8 @@ fn watch_config(
             let opened = assemble::source(config, source).ok()?;
             Some((source.name.clone(), opened.watch_paths()))
         })
+        // What is kept in a database is not watched.
+        .filter(|(_, paths)| !paths.is_empty())
         .collect();
     if watched.is_empty() {
         return Err(refusal(
@@ -325,7 +327,9 @@ fn changed_config(context: &Context<'_>, known: &Config) -> Option<Config> {
 /// Fails if the index lies inside a watched folder: each write to it would be a
 /// change to index, forever. Hidden folders are not watched.
 fn require_index_outside(context: &Context<'_>, roots: &[PathBuf]) -> anyhow::Result<()> {
-    let folder = context.index_path.parent().unwrap_or(&context.index_path);
+    let Some(folder) = context.index.folder() else {
+        return Ok(());
+    };
     let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
     let watched = |root: &PathBuf| {
         folder.strip_prefix(root).is_ok_and(|inside| {

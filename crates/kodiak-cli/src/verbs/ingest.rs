@@ -285,7 +285,7 @@ fn print(report: &Report, output: &Output) -> anyhow::Result<()> {
     }
     if !report.stored.is_empty() {
         if !report.indexed {
-            output.warning("the index is not up to date yet; the next `kodiak index` sees to it");
+            output.warning("the index is not up to date yet; run `kodiak index` to update it");
         }
         if let Some(reason) = &report.not_embedded {
             output.warning(&format!(

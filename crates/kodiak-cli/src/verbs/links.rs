@@ -6,15 +6,17 @@ use std::fmt::Write;
 use kodiak::access::Guard;
 use kodiak::search::{Card, Caveat};
 use kodiak_notes::{Links, NoteLinks};
+use unicode_width::UnicodeWidthStr;
 
 use super::{Outcome, get};
 use crate::arguments::LinksArguments;
 use crate::assemble::Purpose;
 use crate::context::Context;
-use crate::output::Output;
 use crate::output::escape::escaped;
+use crate::output::link::Linked;
 use crate::output::phrases::counted;
-use crate::output::style::{BOLD, DIM};
+use crate::output::style::{BOLD, DIM, Painter};
+use crate::output::{Output, cut};
 use crate::places::Places;
 use crate::visits;
 
@@ -43,6 +45,50 @@ pub(super) fn run(arguments: &LinksArguments, context: &Context<'_>) -> anyhow::
     Ok(Outcome::Done)
 }
 
+/// A note of a list.
+#[derive(Clone)]
+struct Entry {
+    title: String,
+    name: Linked,
+    id: String,
+    /// The texts of its links.
+    said: String,
+}
+
+impl Entry {
+    /// The columns that are no text: the indentation and the gaps.
+    const GAPS: usize = 6;
+
+    /// Returns the note on one line of so many columns: a long title is cut first, then
+    /// the path in its middle, and the texts take what is left.
+    fn fitted(mut self, columns: usize) -> Self {
+        const LEAST: usize = 12;
+        let room = columns.saturating_sub(Self::GAPS + self.id.width());
+        let title = room.saturating_sub(self.name.width());
+        self.title = cut::at_the_end(&self.title, title.max(room / 3).max(LEAST));
+        let path = room.saturating_sub(self.title.width()).max(LEAST);
+        let path = cut::in_the_middle(&self.name.text, path);
+        self.name = self.name.shown_as(path);
+        let left = room.saturating_sub(self.title.width() + self.name.width() + 2);
+        self.said = if left < LEAST {
+            String::new()
+        } else {
+            cut::at_the_end(&self.said, left)
+        };
+        self
+    }
+
+    fn render(&self, painter: Painter, links: bool) -> String {
+        let Self { title, id, .. } = self;
+        let name = self.name.dimmed(painter, links);
+        let mut rest = format!("  {id}");
+        if !self.said.is_empty() {
+            let _ = write!(rest, "  {}", self.said);
+        }
+        format!("  {title}  {name}{}", painter.paint(DIM, &rest))
+    }
+}
+
 /// Renders the lists that have something, each below its heading.
 fn rendered(links: &NoteLinks, places: &Places, output: &Output) -> String {
     let painter = output.painter();
@@ -50,21 +96,23 @@ fn rendered(links: &NoteLinks, places: &Places, output: &Output) -> String {
     let head = |text: &mut String, what: String| {
         let _ = writeln!(text, "{}", painter.paint(BOLD, &what));
     };
+    let width = output.on_terminal.then(|| output.width());
     let one = |text: &mut String, card: &Card, line: Option<usize>, said: &[String]| {
-        let _ = write!(text, "  {}", escaped(&card.title));
-        let mut place = places.shown_at(&card.source, &card.path);
-        if let Some(line) = line {
-            let _ = write!(place, ":{line}");
-        }
-        let place = format!("  {}  {}", escaped(&place), card.id);
-        let _ = write!(text, "{}", painter.paint(DIM, &place));
         // A text that only repeats the title is obvious.
         let said = said.iter().filter(|said| **said != card.title);
         let said: Vec<String> = said.map(|said| format!("\"{}\"", escaped(said))).collect();
-        if !said.is_empty() {
-            let _ = write!(text, "  {}", painter.paint(DIM, &said.join(", ")));
+        let mut name = places.linked_at(&card.source, &card.path);
+        if let Some(line) = line {
+            let _ = write!(name.text, ":{line}");
         }
-        text.push('\n');
+        let entry = Entry {
+            title: escaped(&card.title).into_owned(),
+            name,
+            id: card.id.clone(),
+            said: said.join(", "),
+        };
+        let entry = width.map_or(entry.clone(), |width| entry.fitted(width));
+        let _ = writeln!(text, "{}", entry.render(painter, output.links()));
     };
     let more = |text: &mut String, left_out: usize| {
         if left_out > 0 {
@@ -98,16 +146,24 @@ fn rendered(links: &NoteLinks, places: &Places, output: &Output) -> String {
         let count = total(links.broken.len(), left_out.broken);
         head(&mut text, counted(count, "broken link"));
         for broken in &links.broken {
-            let _ = write!(text, "  {}", escaped(&broken.target));
-            if broken.text != broken.target {
-                let said = format!("  \"{}\"", escaped(&broken.text));
-                let _ = write!(text, "{}", painter.paint(DIM, &said));
-            }
+            let mut target = format!("  {}", escaped(&broken.target));
+            let mut said = String::new();
             if broken.ambiguous {
-                let why = "  (several notes have this name)";
-                let _ = write!(text, "{}", painter.paint(DIM, why));
+                said.push_str("(several notes have this name)");
             }
-            text.push('\n');
+            if broken.text != broken.target {
+                let gap = if said.is_empty() { "" } else { " " };
+                let _ = write!(said, "{gap}\"{}\"", escaped(&broken.text));
+            }
+            if let Some(width) = width {
+                target = cut::in_the_middle(&target, width);
+                let left = width.saturating_sub(target.width() + 2);
+                said = cut::at_the_end(&said, left);
+            }
+            if !said.is_empty() {
+                target.push_str("  ");
+            }
+            let _ = writeln!(text, "{target}{}", painter.paint(DIM, &said));
         }
         more(&mut text, left_out.broken);
     }

@@ -3,6 +3,7 @@
 
 mod http;
 mod install;
+mod links;
 mod renewing;
 mod uninstall;
 
@@ -14,16 +15,18 @@ use std::time::Duration;
 use kodiak::Engine;
 use kodiak::access::{Capability, Guard};
 use kodiak_server::mcp::{Ended, Lifetime, serve_stdio};
-use kodiak_server::{NewNote, Options, Server, Settled, ToolSet, Upkeep};
+use kodiak_server::{Locator, NewNote, Options, Server, Settled, ToolSet, Upkeep};
 
-use super::Outcome;
+use super::{Outcome, open};
 use crate::arguments::{HttpArguments, McpArguments, McpVerb, OfferArguments, ServeArguments};
 use crate::assemble::{self, Purpose};
 use crate::config::{Config, Kind, RegisteredSource};
 use crate::context::Context;
 use crate::failure::{self, refusal};
 use crate::memory;
+use crate::opened;
 use crate::opener;
+use crate::places::Places;
 use crate::projects;
 use crate::rerankers;
 use crate::sessions;
@@ -41,8 +44,8 @@ const MODEL_IDLE: Duration = Duration::from_mins(1);
 enum Reach<'a> {
     /// Over standard input and output, until nothing has happened for this time.
     Stdio { idle: Option<Duration> },
-    /// Over HTTP.
-    Http(SocketAddr, &'a HttpArguments),
+    /// Over HTTP. Whether the page is opened in the browser comes last.
+    Http(SocketAddr, &'a HttpArguments, bool),
 }
 
 pub(super) fn run(arguments: &McpArguments, context: &Context<'_>) -> anyhow::Result<Outcome> {
@@ -52,7 +55,7 @@ pub(super) fn run(arguments: &McpArguments, context: &Context<'_>) -> anyhow::Re
         None => {}
     }
     let reach = match arguments.http {
-        Some(address) => Reach::Http(address, &arguments.over_http),
+        Some(address) => Reach::Http(address, &arguments.over_http, false),
         None => Reach::Stdio {
             idle: arguments.idle.map(Duration::from_secs),
         },
@@ -62,7 +65,7 @@ pub(super) fn run(arguments: &McpArguments, context: &Context<'_>) -> anyhow::Re
 
 /// `kodiak serve`.
 pub(super) fn serve(arguments: &ServeArguments, context: &Context<'_>) -> anyhow::Result<Outcome> {
-    let reach = Reach::Http(arguments.address, &arguments.http);
+    let reach = Reach::Http(arguments.address, &arguments.http, arguments.open);
     offer(&arguments.offer, false, &reach, context)
 }
 
@@ -90,18 +93,30 @@ fn offer(
     if note_create {
         options.note_creator = Some(Arc::new(create_note));
     }
+    // The editor is beside the browser only on this machine.
+    if let Reach::Http(address, ..) = reach
+        && arguments.allow_write
+        && address.ip().is_loopback()
+    {
+        let context = context.detached();
+        options.opener = Some(Arc::new(move |engine, found| {
+            let opened = context.context().config();
+            let opened = opened.and_then(|config| open::open_beside(found, engine, &config));
+            opened.map_err(|error| failure::message(&error))
+        }));
+    }
     let server = Server::of(settled, options);
     let upkeep = Upkeep::begin(&server, scoped(Guard::local(), arguments), UPKEEP)?;
     let idle = match *reach {
-        Reach::Http(address, arguments) => {
-            http::serve(&server, address, arguments, context.output)?;
+        Reach::Http(address, arguments, open) => {
+            http::serve(&server, address, arguments, open, context)?;
             return Ok(Outcome::Done);
         }
         Reach::Stdio { idle } => idle,
     };
     if std::io::stdin().is_terminal() {
         context.output.notice(
-            "waiting for a client of the Model Context Protocol on standard input; \
+            "waiting for an MCP client on standard input; \
              `kodiak mcp install CLIENT` sets one up, and Ctrl-C ends this",
         );
     }
@@ -109,9 +124,9 @@ fn offer(
     let ended = serve_stdio(&server, Lifetime { idle, with_parent })?;
     drop(upkeep);
     context.output.detail(match ended {
-        Ended::Closed => "the client has left",
-        Ended::Orphaned => "the program that started the server is gone",
-        Ended::Idle => "nothing has happened for long",
+        Ended::Closed => "the client disconnected",
+        Ended::Orphaned => "the program that started the server has exited",
+        Ended::Idle => "there was no activity",
     });
     Ok(Outcome::Done)
 }
@@ -134,7 +149,11 @@ fn settled(context: &Context<'_>, config: &Config, no_semantic: bool) -> anyhow:
     });
     let named_by_key = |source: &&RegisteredSource| source.kind == Kind::Bear;
     let named_by_key = config.sources.iter().filter(named_by_key);
+    let history = opened::history(&engine, config);
     let mut settled = Settled::new(engine.with_reranker(reranker));
+    settled.history = history;
+    let places = Places::new(config);
+    settled.locator = Some(Locator::new(move |found| places.location(found)));
     settled.named_by_key = named_by_key.map(|source| source.name.clone()).collect();
     sessions::settle(&mut settled, context, config);
     Ok(settled)
@@ -179,6 +198,10 @@ fn options(
         capabilities.push(Capability::Write);
     }
     let mut guard = scoped(Guard::holding(capabilities), arguments);
+    let user = context.index.server().and_then(|server| server.user());
+    if let Some(user) = user {
+        guard = guard.writing_as(user);
+    }
     if let Some(typed) = &arguments.project {
         guard = guard.in_project(projects::resolve_one(typed, engine)?);
     }

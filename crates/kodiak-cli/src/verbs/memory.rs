@@ -5,23 +5,31 @@ use kodiak::engine::Ask;
 use kodiak::source::TrashedDocument;
 use kodiak::store::shown_title;
 use kodiak::{Engine, Error};
-use kodiak_memory::{Memories, TimelineEntry, TimelineRequest};
+use kodiak_memory::{Memories, Restored, TimelineEntry, TimelineRequest};
 use serde::Serialize;
 
-use super::Outcome;
+use super::{Outcome, get};
 use crate::arguments::{ListMemoriesArguments, MemoryVerb, RestoreMemoryArguments};
 use crate::context::Context;
 use crate::failure::refusal;
+use crate::output::Output;
 use crate::output::escape::escaped;
+use crate::output::link::Linked;
 use crate::output::phrases::ago;
 use crate::output::table::{Step, Table};
 use crate::pages::{Desk, work};
+use crate::places::{Places, Reader};
 use crate::projects;
 
 /// The number of characters of a text without a title that are shown.
 const SHOWN: usize = 100;
 /// What a narrow terminal does without.
-const STEPS: [Step; 2] = [Step::Cut("what", 20), Step::Drop("kind")];
+const STEPS: [Step; 4] = [
+    Step::Cut("what", 20),
+    Step::Drop("kind"),
+    Step::Cut("name", 16),
+    Step::Cut("what", 12),
+];
 
 pub(super) fn run(verb: &MemoryVerb, context: &Context<'_>) -> anyhow::Result<Outcome> {
     match verb {
@@ -40,7 +48,7 @@ fn list(arguments: &ListMemoriesArguments, context: &Context<'_>) -> anyhow::Res
         return Ok(Outcome::Done);
     }
     if entries.is_empty() {
-        output.notice("there are no such memories");
+        output.notice("no memories match");
         output.hint("run `kodiak remember TEXT` to write one");
         return Ok(Outcome::Done);
     }
@@ -189,20 +197,37 @@ fn restore(arguments: &RestoreMemoryArguments, context: &Context<'_>) -> anyhow:
     let restored = restored.map_err(|error| match error.downcast_ref() {
         Some(Error::NoDocument { .. }) => refusal(
             format!("there is no memory '{name}' in the trash"),
-            "run `kodiak memory list --trash` to see what is",
+            "run `kodiak memory list --trash` to list the trash",
         ),
         Some(Error::KeyTaken { key }) => refusal(
-            format!("there is a memory '{key}' already, and it is left as it is"),
+            format!("a memory '{key}' already exists and was not overwritten"),
             format!("run `kodiak get {key}` to see it"),
         ),
         _ => error,
     })?;
-    let title = escaped(&restored.title);
-    let place = format!("{}/{}", restored.source, restored.key);
-    context.output.notice(&format!("restored {place}: {title}"));
+    let name = file_of(&desk, context.output, &restored);
+    let after = format!(": {}", restored.title);
+    context.output.notice_of("restored ", &name, &after);
     if !restored.indexed {
         let message = "the index is not up to date yet; run `kodiak index` to update it";
         context.output.warning(message);
     }
     Ok(Outcome::Done)
+}
+
+/// Returns the name of a restored memory: for a person that of its file, which need not
+/// be named as the memory is.
+fn file_of(desk: &Desk, output: &Output, restored: &Restored) -> Linked {
+    let (source, key) = (&restored.source, &restored.key);
+    let places = Places::new(&desk.config);
+    let reader = output.reader_beside();
+    let name = format!("{source}/{key}");
+    let found = match reader {
+        Reader::Person => get::find(&desk.engine, &desk.config, &name).ok(),
+        Reader::Program => None,
+    };
+    match found.and_then(|found| places.file_at(source, &found.entry)) {
+        Some(file) => places.told_file(&file, reader),
+        None => places.told(source, key, reader),
+    }
 }

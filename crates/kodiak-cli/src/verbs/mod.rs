@@ -18,9 +18,14 @@ mod index;
 mod ingest;
 mod links;
 mod man;
+#[cfg(feature = "server")]
 mod mcp;
 mod memory;
+#[cfg(feature = "team")]
+mod migrate;
 mod model;
+#[cfg(not(feature = "server"))]
+mod no_server;
 mod note;
 mod open;
 mod page;
@@ -34,9 +39,15 @@ mod similar;
 mod sources;
 mod status;
 mod tag;
+#[cfg(feature = "team")]
+mod team;
 mod timeline;
+#[cfg(feature = "server")]
 mod token;
 mod turns;
+
+#[cfg(not(feature = "server"))]
+use no_server::{mcp, token};
 
 #[cfg(feature = "sessions")]
 use crate::arguments::SessionsVerb;
@@ -112,6 +123,8 @@ pub(crate) fn run(
     privacy::tighten(&context);
     let usual = match &arguments.verb {
         Verb::Index(_) | Verb::Rebuild(_) => Some(KEPT_BY_INDEX),
+        #[cfg(feature = "team")]
+        Verb::Migrate(_) => Some(KEPT_BY_MIGRATE),
         Verb::Add(_) => Some(KEPT),
         Verb::Search(arguments) if arguments.folder.is_some() => Some(KEPT),
         _ => None,
@@ -135,6 +148,9 @@ pub(crate) fn run(
 /// What is said after Ctrl-C.
 const KEPT_BY_INDEX: &str =
     "Stopped. What was indexed so far is kept; run `kodiak index` to go on.";
+#[cfg(feature = "team")]
+const KEPT_BY_MIGRATE: &str =
+    "Stopped. What was moved so far is kept; run the same command again to go on.";
 const KEPT: &str = "Stopped. What was indexed so far is kept; run the same command again to go on.";
 
 fn run_verb(verb: &Verb, context: &Context<'_>) -> anyhow::Result<Outcome> {
@@ -174,9 +190,15 @@ fn run_verb(verb: &Verb, context: &Context<'_>) -> anyhow::Result<Outcome> {
         Verb::Config(ConfigVerb::Set(arguments)) => config::set(arguments, context),
         Verb::Config(ConfigVerb::Unset(arguments)) => config::unset(arguments, context),
         Verb::Eval(arguments) => eval::run(arguments, context),
+        #[cfg(feature = "team")]
+        Verb::Migrate(arguments) => migrate::run(arguments, context),
         Verb::Mcp(arguments) => mcp::run(arguments, context),
         Verb::Serve(arguments) => mcp::serve(arguments, context),
         Verb::Token(verb) => token::run(verb, context),
+        #[cfg(feature = "team")]
+        Verb::Team(verb) => team::run(verb, context),
+        #[cfg(not(feature = "team"))]
+        Verb::Team(_) => Err(crate::team::refused()),
         Verb::Completions(_)
         | Verb::CompleteValues(_)
         | Verb::Hook(_)

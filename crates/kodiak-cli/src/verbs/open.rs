@@ -1,5 +1,7 @@
 //! `kodiak open`: opens a note where it can be changed.
 
+use std::path::{Path, PathBuf};
+
 use kodiak::Engine;
 use kodiak::access::Guard;
 use kodiak::search::Found;
@@ -19,8 +21,49 @@ pub(super) fn run(arguments: &OpenArguments, context: &Context<'_>) -> anyhow::R
     open(&found, &engine, &config)
 }
 
+/// Where a note can be changed.
+enum Place {
+    /// In the application that an address leads to.
+    Address(String),
+    /// In its file, at a line.
+    File(PathBuf, usize),
+}
+
 /// Opens a note at its line, and records that.
 pub(super) fn open(found: &Found, engine: &Engine, config: &Config) -> anyhow::Result<Outcome> {
+    open_with(found, engine, config, editor::open)
+}
+
+/// Opens a note at its line without waiting, in a window beside this program, and records
+/// that.
+#[cfg(feature = "server")]
+pub(super) fn open_beside(found: &Found, engine: &Engine, config: &Config) -> anyhow::Result<()> {
+    open_with(found, engine, config, editor::open_beside).map(drop)
+}
+
+fn open_with(
+    found: &Found,
+    engine: &Engine,
+    config: &Config,
+    edit: impl Fn(&Path, usize) -> anyhow::Result<()>,
+) -> anyhow::Result<Outcome> {
+    let (source, key) = (&found.document.source, &found.document.key);
+    match place(found, engine, config)? {
+        Place::Address(address) => {
+            opener::open(&address, "`kodiak get` prints a note anywhere")?;
+            opened::record(engine, config, source, key);
+        }
+        Place::File(file, line) => {
+            // Before the editor runs, which may take hours.
+            opened::record(engine, config, source, key);
+            edit(&file, line)?;
+        }
+    }
+    Ok(Outcome::Done)
+}
+
+/// Returns where a note can be changed.
+fn place(found: &Found, engine: &Engine, config: &Config) -> anyhow::Result<Place> {
     let (source, key) = (&found.document.source, &found.document.key);
     let Some(registered) = config.source(source) else {
         return Err(refusal(
@@ -28,10 +71,14 @@ pub(super) fn open(found: &Found, engine: &Engine, config: &Config) -> anyhow::R
             "run `kodiak add` for its folder",
         ));
     };
+    if registered.server.is_some() {
+        return Err(refusal(
+            format!("{source}/{key} is kept in the database, not in a file"),
+            "change it with `kodiak page edit`, or on the page of a server",
+        ));
+    }
     if let Some(address) = assemble::url(registered.kind, key) {
-        opener::open(&address, "`kodiak get` prints a note anywhere")?;
-        opened::record(engine, config, source, key);
-        return Ok(Outcome::Done);
+        return Ok(Place::Address(address));
     }
     if registered.kind == Kind::Transcripts {
         let details = engine.view(&Guard::local()).describe(found)?;
@@ -61,8 +108,5 @@ pub(super) fn open(found: &Found, engine: &Engine, config: &Config) -> anyhow::R
             ),
         ));
     }
-    // Before the editor runs, which may take hours.
-    opened::record(engine, config, source, key);
-    editor::open(&file, line)?;
-    Ok(Outcome::Done)
+    Ok(Place::File(file, line))
 }

@@ -1,6 +1,6 @@
 //! `kodiak page`: writes, changes, deletes and restores pages.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use kodiak::access::Guard;
 use kodiak::search::Card;
@@ -18,12 +18,14 @@ use crate::arguments::{
 };
 use crate::config::Kind;
 use crate::context::Context;
+use crate::edited::EditedCopy;
 use crate::editor;
 use crate::failure::refusal;
 use crate::output::escape::escaped;
 use crate::output::phrases::ago;
 use crate::output::table::{Step, Table};
 use crate::pages::{self, Desk, work};
+use crate::places::{Places, Reader};
 use crate::registry;
 
 pub(super) fn run(verb: &PageVerb, context: &Context<'_>) -> anyhow::Result<Outcome> {
@@ -93,9 +95,13 @@ fn create(arguments: &NewPageArguments, context: &Context<'_>) -> anyhow::Result
     let folder = arguments.folder.as_deref();
     let known = Notes::new(&desk.engine).titled(&Guard::local(), &source, folder, &title)?;
     if let Some(page) = known.first().filter(|_| !arguments.again) {
-        let place = format!("{}/{}", page.source, page.path);
+        let places = Places::new(&desk.config);
+        let place = places.told(&page.source, &page.path, context.output.reader_beside());
         return Err(refusal(
-            format!("there is a page \"{}\" already: {place}", page.title),
+            format!(
+                "a page named \"{}\" already exists: {}",
+                page.title, place.text
+            ),
             format!(
                 "run `kodiak page edit {}` to change it, or add --again to write another one",
                 page.id
@@ -111,10 +117,9 @@ fn create(arguments: &NewPageArguments, context: &Context<'_>) -> anyhow::Result
         ..Draft::default()
     };
     let saved = work(context.output, |job| {
-        Ok(Notes::new(&desk.engine).create(&Guard::local(), &source, &draft, job)?)
+        Ok(Notes::new(&desk.engine).create(&desk.writer_of(&source), &source, &draft, job)?)
     })?;
-    let file = file_of(&desk, &source, &saved.key);
-    context.output.answer(&format!("{}\n", file.display()))?;
+    print_place(&desk, context, &source, &saved.key)?;
     Desk::report_index(context.output, &saved);
     if arguments.edit {
         open(&desk, context, &source, &saved.key, 1)?;
@@ -123,8 +128,39 @@ fn create(arguments: &NewPageArguments, context: &Context<'_>) -> anyhow::Result
 }
 
 fn file_of(desk: &Desk, source: &str, key: &str) -> PathBuf {
+    if is_kept(desk, source) {
+        // It has no file, and every verb that takes a note takes this name.
+        return Path::new(source).join(key);
+    }
     let root = desk.config.source(source).map(|source| source.path.clone());
     path_in(&root.unwrap_or_default(), key)
+}
+
+/// Prints where a page is: for a program its absolute path, for a person one that can be
+/// pasted.
+fn print_place(desk: &Desk, context: &Context<'_>, source: &str, key: &str) -> anyhow::Result<()> {
+    let output = context.output;
+    let places = Places::new(&desk.config);
+    let name = match output.reader() {
+        Reader::Person if !is_kept(desk, source) => {
+            places.linked_at(source, key).render(output.links())
+        }
+        _ => file_of(desk, source, key).display().to_string(),
+    };
+    output.answer(&format!("{name}\n"))
+}
+
+/// Says what happened to a page.
+fn tell(what: &str, desk: &Desk, context: &Context<'_>, source: &str, key: &str) {
+    let output = context.output;
+    let name = Places::new(&desk.config).told(source, key, output.reader_beside());
+    output.notice_of(&format!("{what} "), &name, "");
+}
+
+/// Reports whether an index on a server keeps a source.
+fn is_kept(desk: &Desk, source: &str) -> bool {
+    let source = desk.config.source(source);
+    source.is_some_and(|source| source.server.is_some())
 }
 
 fn edit(arguments: &EditArguments, context: &Context<'_>) -> anyhow::Result<Outcome> {
@@ -135,7 +171,11 @@ fn edit(arguments: &EditArguments, context: &Context<'_>) -> anyhow::Result<Outc
     let (source, key) = (&found.source, &found.key);
     if arguments.text.is_none() && arguments.append.is_none() {
         let line = line.map_or(1, |lines| lines.from);
-        return open(&desk, context, source, key, line);
+        return if is_kept(&desk, source) {
+            edit_copy(&desk, context, source, key, line)
+        } else {
+            open(&desk, context, source, key, line)
+        };
     }
     let page = Notes::new(&desk.engine).text(&Guard::local(), source, key)?;
     let newline = if page.text.contains("\r\n") {
@@ -160,15 +200,58 @@ fn edit(arguments: &EditArguments, context: &Context<'_>) -> anyhow::Result<Outc
     };
     if document_from_text(source, key, &text, 0).front.trim_end() != front.trim_end() {
         return Err(refusal(
-            "the text begins like frontmatter",
+            "the text starts with what looks like frontmatter",
             "leave the frontmatter out: the page keeps its own",
         ));
     }
     let saved = work(context.output, |job| {
-        let guard = Guard::local();
+        let guard = desk.writer_of(source);
         Ok(Notes::new(&desk.engine).replace(&guard, source, key, &text, page.hash, job)?)
     })?;
-    context.output.notice(&format!("changed {source}/{key}"));
+    tell("changed", &desk, context, source, key);
+    Desk::report_index(context.output, &saved);
+    Ok(Outcome::Done)
+}
+
+/// Opens a copy of a page without a file in the editor, and saves what was made of it. If
+/// it cannot be saved, the copy stays.
+fn edit_copy(
+    desk: &Desk,
+    context: &Context<'_>,
+    source: &str,
+    key: &str,
+    line: usize,
+) -> anyhow::Result<Outcome> {
+    let notes = Notes::new(&desk.engine);
+    let page = notes.text(&Guard::local(), source, key)?;
+    let copy = EditedCopy::write(context.index.beside(), (source, key), &page.text)?;
+    editor::open(copy.path(), line)?;
+    let limit = desk.config.max_file_size.0;
+    let text = kodiak::files::read_text(copy.path(), limit);
+    let text = text.map_err(Error::io("read", copy.path()))?;
+    if text == page.text {
+        tell("nothing changed in", desk, context, source, key);
+        return Ok(Outcome::Done);
+    }
+    let guard = desk.writer_of(source);
+    let saved = work(context.output, |job| {
+        Ok(notes.replace(&guard, source, key, &text, page.hash, job)?)
+    });
+    let eraser = desk.engine.eraser(&guard);
+    let saved = match saved {
+        Err(error) if eraser.was_erased(source, key).unwrap_or_default() => {
+            return Err(error.context("could not save the page, which was purged"));
+        }
+        Err(error) => {
+            let kept = copy.keep();
+            return Err(error.context(format!(
+                "could not save the page; what you wrote is in {}",
+                kept.display()
+            )));
+        }
+        Ok(saved) => saved,
+    };
+    tell("changed", desk, context, source, key);
     Desk::report_index(context.output, &saved);
     Ok(Outcome::Done)
 }
@@ -193,9 +276,9 @@ fn open(
         Ok(after) if after == before => "nothing changed in",
         _ => "changed",
     };
-    context.output.notice(&format!("{what} {source}/{key}"));
+    tell(what, desk, context, source, key);
     if !indexed {
-        let message = "the index is not up to date yet; the next `kodiak index` sees to it";
+        let message = "the index is not up to date yet; run `kodiak index` to update it";
         context.output.warning(message);
     }
     Ok(Outcome::Done)
@@ -203,14 +286,13 @@ fn open(
 
 fn rename(arguments: &RenamePageArguments, context: &Context<'_>) -> anyhow::Result<Outcome> {
     let desk = Desk::for_writing(context, "page rename")?;
-    let found = desk.find(context.output, &arguments.page)?;
+    let found = desk.find_whole(context.output, &arguments.page)?;
     let (source, key) = (&found.source, &found.key);
     let title = joined(&arguments.title);
     let saved = work(context.output, |job| {
-        Ok(Notes::new(&desk.engine).rename(&Guard::local(), source, key, &title, job)?)
+        Ok(Notes::new(&desk.engine).rename(&desk.writer_of(source), source, key, &title, job)?)
     })?;
-    let file = file_of(&desk, source, &saved.key);
-    context.output.answer(&format!("{}\n", file.display()))?;
+    print_place(&desk, context, source, &saved.key)?;
     Desk::report_index(context.output, &saved);
     Ok(Outcome::Done)
 }
@@ -220,7 +302,7 @@ fn delete(arguments: &DeleteArguments, context: &Context<'_>) -> anyhow::Result<
     // All are looked up first, so that a misspelt one leaves the others alone.
     let found = arguments.pages.iter();
     let found = found
-        .map(|page| desk.find(context.output, page))
+        .map(|page| desk.find_whole(context.output, page))
         .collect::<anyhow::Result<Vec<_>>>()?;
     for document in found {
         let (source, key) = (&document.source, &document.key);
@@ -261,8 +343,7 @@ fn restore(arguments: &RestoreArguments, context: &Context<'_>) -> anyhow::Resul
         let guard = Guard::local();
         Ok(Notes::new(&desk.engine).restore(&guard, source, &trashed.name, job)?)
     })?;
-    let file = file_of(&desk, source, &saved.key);
-    context.output.answer(&format!("{}\n", file.display()))?;
+    print_place(&desk, context, source, &saved.key)?;
     Desk::report_index(context.output, &saved);
     Ok(Outcome::Done)
 }
@@ -301,7 +382,7 @@ fn meant<'a>(
     }
     Err(refusal(
         format!("there is no page '{typed}' in the trash"),
-        "run `kodiak page list --trash` to see what is",
+        "run `kodiak page list --trash` to list the trash",
     ))
 }
 
@@ -343,18 +424,23 @@ fn list(arguments: &ListPagesArguments, context: &Context<'_>) -> anyhow::Result
         Step::Cut("tags", 12),
         Step::Cut("title", 24),
         Step::Drop("tags"),
+        Step::CutPath("path", 24),
         Step::Drop("changed"),
         Step::Cut("title", 12),
+        Step::CutPath("path", 8),
     ];
+    let places = Places::new(&desk.config);
+    let reader = context.output.reader();
     let mut table = Table::new(["id", "changed", "title", "path", "tags"], &steps);
     for page in &pages {
-        table.push(vec![
+        let row = vec![
             page.id.clone(),
             kodiak::date::parse(&page.updated_at).map_or_else(String::new, |then| ago(then, now)),
             escaped(&page.title).into_owned(),
-            escaped(&format!("{}/{}", page.source, page.path)).into_owned(),
+            String::new(),
             escaped(&page.tags.join(", ")).into_owned(),
-        ]);
+        ];
+        table.push_linked(row, "path", places.told(&page.source, &page.path, reader));
     }
     context.output.table(&table)?;
     Ok(Outcome::Done)
@@ -398,7 +484,13 @@ fn list_trash(arguments: &ListPagesArguments, context: &Context<'_>) -> anyhow::
         return Ok(Outcome::Done);
     }
     let now = kodiak::date::now();
-    let steps = [Step::Cut("title", 20), Step::Drop("deleted")];
+    let steps = [
+        Step::Cut("title", 20),
+        Step::CutPath("path", 24),
+        Step::Drop("deleted"),
+        Step::Cut("title", 12),
+        Step::CutPath("path", 8),
+    ];
     let mut table = Table::new(["deleted", "title", "path"], &steps);
     for (source, one) in &trash {
         table.push(vec![

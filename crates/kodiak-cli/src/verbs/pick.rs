@@ -31,13 +31,14 @@ pub(super) fn run(arguments: &PickArguments, context: &Context<'_>) -> anyhow::R
     let purpose = Purpose::of("pick").without_model(arguments.no_semantic);
     let engine = context.engine(&config, purpose)?;
     let guard = Guard::local();
-    match engine.view(&guard).indexed_sources() {
+    // Only whether there is an index: counting what it has would delay the first results.
+    match engine.view(&guard).read(|_| Ok(())) {
         // Who has just installed the program learns from its help how to begin.
         Err(Error::NoIndex { .. }) if arguments.is_bare && config.sources.is_empty() => {
             return Ok(print_help());
         }
         indexed => indexed.map_err(|error| explain_missing_index(error, &config))?,
-    };
+    }
     engine.view(&guard).require_sources(&arguments.sources)?;
     let searcher = Searcher {
         history: opened::history(&engine, &config),

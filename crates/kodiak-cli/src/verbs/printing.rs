@@ -84,7 +84,7 @@ pub(super) fn print(
                 let layout = Layout {
                     painter: output.painter(),
                     room,
-                    links: output.links,
+                    links: output.links(),
                     reader: output.reader(),
                     now: kodiak::date::now(),
                     places: &places,
@@ -131,9 +131,7 @@ fn unseen(reasons: &[Caveat]) -> Option<String> {
         _ => false,
     };
     let reason = reasons.iter().find(unseen)?;
-    Some(format!(
-        "What was written a moment ago may be missing: {reason}."
-    ))
+    Some(format!("Very recent changes may be missing: {reason}."))
 }
 
 fn sort(hits: &mut [Hit], order: Sort) {
@@ -246,8 +244,8 @@ mod tests {
         assert_eq!(
             unseen(&[off, late]).as_deref(),
             Some(
-                "What was written a moment ago may be missing: \
-                 there was no time to look for all changes."
+                "Very recent changes may be missing: \
+                 there was no time to check for all changes."
             )
         );
     }

@@ -7,7 +7,6 @@ use std::path::Path;
 
 use anyhow::Context as _;
 use kodiak::Error;
-use kodiak::access::Guard;
 use kodiak_memory::{Article, Memories, Memory, Remembered};
 use serde_json::Value;
 
@@ -18,7 +17,7 @@ use crate::context::Context;
 use crate::failure::refusal;
 use crate::memory;
 use crate::output::phrases::secrets_left_out;
-use crate::pages::{Desk, finish_erasing, work};
+use crate::pages::{Desk, finish_erasing, require_whole_names, work};
 use crate::projects;
 
 pub(super) fn run(arguments: &RememberArguments, context: &Context<'_>) -> anyhow::Result<Outcome> {
@@ -33,7 +32,7 @@ pub(super) fn run(arguments: &RememberArguments, context: &Context<'_>) -> anyho
     if arguments.origin.is_given() {
         let title = title
             .or_else(|| title_of(&text, arguments.file.as_deref()))
-            .ok_or_else(|| refusal("the article has no title", "name one with --title"))?;
+            .ok_or_else(|| refusal("the article has no title", "add one with --title"))?;
         return save_article(title, text, &arguments.origin, described, context);
     }
     let source = memory::place(context, Kind::Memory, described.source.as_deref())?;
@@ -46,7 +45,7 @@ pub(super) fn run(arguments: &RememberArguments, context: &Context<'_>) -> anyho
         ..described_by(described, &desk)?
     };
     let remembered = work(context.output, |job| {
-        Ok(Memories::new(&desk.engine).remember(&Guard::local(), &memory, job)?)
+        Ok(Memories::new(&desk.engine).remember(&desk.writer_of(&memory.source), &memory, job)?)
     })?;
     report(context, &remembered, described.json)
 }
@@ -89,7 +88,11 @@ fn save_article(
         source_ref: origin.source_ref.clone(),
     };
     let saved = work(context.output, |job| {
-        Ok(Memories::new(&desk.engine).save_article(&Guard::local(), &article, job)?)
+        Ok(Memories::new(&desk.engine).save_article(
+            &desk.writer_of(&article.memory.source),
+            &article,
+            job,
+        )?)
     })?;
     report(context, &saved, described.json)
 }
@@ -134,6 +137,7 @@ fn described_by(arguments: &DescribeArguments, desk: &Desk) -> anyhow::Result<Me
     let created_at = arguments.created_at.as_deref();
     let created_at = created_at.map(kodiak::date::parse_limit).transpose()?;
     let metadata = arguments.metadata.iter();
+    require_whole_names(&desk.engine, &desk.config, &arguments.supersedes)?;
     Ok(Memory {
         id: arguments.id.clone(),
         kind: arguments.kind.clone(),
@@ -168,7 +172,7 @@ fn report(context: &Context<'_>, remembered: &Remembered, json: bool) -> anyhow:
     match remembered.similarity {
         Some(similarity) if similarity < 1.0 => {
             output.notice(&format!(
-                "not stored: {id} in {source} says nearly the same; --force stores it anyway"
+                "not stored: {id} in {source} says nearly the same; use --force to store it anyway"
             ));
         }
         Some(_) => output.notice(&format!("not stored: {id} in {source} says the same")),
@@ -178,7 +182,7 @@ fn report(context: &Context<'_>, remembered: &Remembered, json: bool) -> anyhow:
         output.notice(&left_out);
     }
     if !remembered.indexed {
-        output.warning("the index is not up to date yet; the next `kodiak index` sees to it");
+        output.warning("the index is not up to date yet; run `kodiak index` to update it");
     }
     Ok(Outcome::Done)
 }

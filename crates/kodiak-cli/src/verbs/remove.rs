@@ -10,6 +10,7 @@ use crate::arguments::RemoveArguments;
 use crate::assemble::Purpose;
 use crate::config::{Kind, edit};
 use crate::context::Context;
+use crate::failure::refusal;
 use crate::listener::{Listener, Summaries};
 use crate::output::phrases::{counted, size};
 use crate::pages;
@@ -30,18 +31,34 @@ pub(super) fn run(arguments: &RemoveArguments, context: &Context<'_>) -> anyhow:
         Err(error) => return Err(error.into()),
     };
     known.extend(indexed.iter().map(|source| source.name.clone()));
+    // So may be one that only an unfinished erasing knows.
+    let waiting = engine.eraser(&Guard::local()).waiting()?;
+    known.extend(waiting.iter().map(|waiting| waiting.source.clone()));
     if !known.contains(name) {
         known.sort();
         known.dedup();
         let name = name.clone();
         return Err(Error::UnknownSource { name, known }.into());
     }
+    if let Some(server) = config
+        .source(name)
+        .and_then(|source| source.server.as_ref())
+    {
+        return Err(refusal(
+            format!(
+                "'{name}' is kept in the index itself: {}",
+                server.shown().display()
+            ),
+            "move what is in it to the trash with `kodiak forget` or `kodiak page delete`",
+        ));
+    }
     // Afterwards its files are out of reach.
     pages::finish_erasing(context.output, &engine)?;
     let _lock = edit::lock(&context.config_path, "remove")?;
     edit::remove_source(&context.config_path, name)?;
     // Does not create an index just to remove a source from it.
-    if indexed.iter().any(|source| source.name == *name) {
+    let is_waited_for = waiting.iter().any(|waiting| waiting.source == *name);
+    if is_waited_for || indexed.iter().any(|source| source.name == *name) {
         let listener = Listener::new(context.output, Summaries::Changes);
         let event = |event: Event<'_>| listener.event(event);
         let forgotten = engine.forget_source(&Guard::local(), name, &Job::new(&event));

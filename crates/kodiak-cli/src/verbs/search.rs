@@ -108,6 +108,7 @@ fn ask(arguments: &SearchArguments) -> Ask {
     Ask {
         query: arguments.query.join(" "),
         limit: arguments.limit.map(|limit| limit as usize),
+        offset: 0,
         mode: None,
         sources: arguments.sources.clone(),
         paths: arguments.paths.clone(),

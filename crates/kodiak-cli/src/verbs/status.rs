@@ -53,6 +53,9 @@ struct SourceState {
     /// Whether notes may be written to it.
     writable: bool,
     registered: bool,
+    /// Whether it is not registered, in an index that other machines share.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    elsewhere: bool,
     documents: u64,
     indexed_at: Option<String>,
     /// The changes since it was indexed, unless the folder could not be read.
@@ -93,7 +96,9 @@ pub(super) fn run(arguments: &StatusArguments, context: &Context<'_>) -> anyhow:
             .answer(&render(&status, &config, context.output))?;
     }
     if !status.exists {
-        context.output.hint(if config.sources.is_empty() {
+        context.output.hint(if context.index.server().is_some() {
+            "run `kodiak team init` to create it"
+        } else if config.sources.is_empty() {
             "run `kodiak add FOLDER`"
         } else {
             "run `kodiak index`"
@@ -131,7 +136,7 @@ impl SourceState {
 
     fn is_behind(&self) -> bool {
         let changed = |changes: &Counts| *changes != Counts::default();
-        !self.registered || self.changes.as_ref().is_some_and(changed)
+        !(self.registered || self.elsewhere) || self.changes.as_ref().is_some_and(changed)
     }
 }
 
@@ -178,6 +183,7 @@ impl SourceState {
             writable: registered.is_some_and(RegisteredSource::is_writable),
             name: source.name,
             registered: source.registered,
+            elsewhere: source.elsewhere,
             documents: source.documents,
             indexed_at: source.synced_at.map(kodiak::date::format),
             changes,
@@ -212,8 +218,8 @@ fn render(status: &Status, config: &Config, output: &Output) -> String {
     let mut text = String::new();
     let places = Places::new(config);
     let shown = |path: &Path| match output.reader() {
-        Reader::Person => places.shown_folder(path),
-        Reader::Program => path.to_string_lossy().into_owned(),
+        Reader::Person => places.linked_folder(path).render(output.links()),
+        Reader::Program => escaped(&path.to_string_lossy()).into_owned(),
     };
     let index = shown(&status.index);
     let _ = match status.format {
@@ -224,19 +230,19 @@ fn render(status: &Status, config: &Config, output: &Output) -> String {
             counted(status.documents, "note"),
             counted(status.words, "distinct word"),
             status.embeddings.line(),
-            escaped(&index),
+            index,
             size(status.bytes),
         ),
         Some(format) => writeln!(
             text,
             "index: {} ({}, format {format})\n{}, {}\n{}",
-            escaped(&index),
+            index,
             size(status.bytes),
             counted(status.documents, "note"),
             counted(status.words, "distinct word"),
             status.embeddings.line(),
         ),
-        None => writeln!(text, "there is no index at {} yet", escaped(&index)),
+        None => writeln!(text, "there is no index at {index} yet"),
     };
     let now = kodiak::date::now();
     for source in &status.sources {
@@ -247,12 +253,10 @@ fn render(status: &Status, config: &Config, output: &Output) -> String {
         let documents = counted(source.documents, "note");
         let path = shown(&source.path);
         let what = source.what();
-        let _ = writeln!(
-            text,
-            "\n{name}: {documents}, {when}\n  {}{what}",
-            escaped(&path)
-        );
-        if !source.registered {
+        let _ = writeln!(text, "\n{name}: {documents}, {when}\n  {path}{what}");
+        if source.elsewhere {
+            let _ = writeln!(text, "  not registered on this machine");
+        } else if !source.registered {
             let _ = writeln!(text, "  no longer registered: `kodiak index` removes it");
         }
         match (&source.error, source.changes) {
@@ -275,9 +279,9 @@ fn render(status: &Status, config: &Config, output: &Output) -> String {
         }
     }
     if let Some(usage) = &status.visits {
-        let _ = writeln!(text, "\n{}", escaped(&usage.phrase()));
+        let _ = writeln!(text, "\n{}", usage.phrase(&shown(&usage.path)));
     }
-    text
+    output.wrapped(text)
 }
 
 fn left_out(text: &mut String, what: &str, group: &LeftOut, list: bool) {

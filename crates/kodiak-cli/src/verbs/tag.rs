@@ -74,15 +74,13 @@ fn change(
     let desk = Desk::for_writing(context, verb)?;
     let found = desk.find(context.output, &arguments.note)?;
     let (source, key, tags) = (&found.source, &found.key, &arguments.tags);
-    let saved = work(context.output, |job| {
-        let (engine, guard) = (&desk.engine, Guard::local());
-        Ok(if adds {
-            Notes::new(engine).add_tags(&guard, source, key, tags, job)?
-        } else {
-            Notes::new(engine).remove_tags(&guard, source, key, tags, job)?
-        })
+    let changed = work(context.output, |job| {
+        let (engine, guard) = (&desk.engine, desk.writer_of(source));
+        let change: (&[String], &[String]) = if adds { (tags, &[]) } else { (&[], tags) };
+        Ok(Notes::new(engine).change_tags(&guard, source, key, change, job)?)
     })?;
-    let tags: Vec<String> = tags
+    let named = if adds { &changed.added } else { tags };
+    let tags: Vec<String> = named
         .iter()
         .map(|tag| format!("#{}", tag.trim().trim_matches('#')))
         .collect();
@@ -91,7 +89,7 @@ fn change(
     context
         .output
         .notice(&format!("{source}/{key} {what} {tags}"));
-    Desk::report_index(context.output, &saved);
+    Desk::report_index(context.output, &changed.saved);
     Ok(Outcome::Done)
 }
 

@@ -20,12 +20,17 @@ pub(super) fn run(arguments: &TimelineArguments, context: &Context<'_>) -> anyho
     let engine = context.engine(&config, Purpose::of("timeline").without_model(true))?;
     let missing_index = |error| explain_missing_index(error, &config);
     let mut filter = ask(&arguments.chosen).filter(engine.view(&Guard::local()))?;
+    let around = |typed: &str| match get::find(&engine, &config, typed) {
+        Ok(found) => found.document.uid,
+        // The timeline says what is wrong with the name.
+        Err(_) => get::name(typed),
+    };
     let request = TimelineRequest {
         after: filter.after.take(),
         before: filter.before.take(),
         filter,
         turns: arguments.turns,
-        around: arguments.around.as_deref().map(get::name),
+        around: arguments.around.as_deref().map(around),
         context: arguments.context as usize,
         limit: arguments.limit as usize,
         refresh: true,
@@ -36,7 +41,7 @@ pub(super) fn run(arguments: &TimelineArguments, context: &Context<'_>) -> anyho
     if arguments.json {
         output.json(&timeline)?;
     } else if timeline.entries.is_empty() {
-        output.notice("nothing was remembered then");
+        output.notice("nothing was remembered in that period");
     } else {
         let steps = [
             Step::Drop("tokens"),

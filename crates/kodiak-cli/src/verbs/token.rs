@@ -1,8 +1,11 @@
 //! `kodiak token`: makes, lists and revokes the tokens that let programs in over
 //! HTTP.
 
+use std::sync::Arc;
+
 use kodiak::Timestamp;
-use kodiak_server::token::{Grant, Token, TokenError, TokenFile};
+use kodiak::access::Guard;
+use kodiak_server::token::{Grant, Token, TokenError, TokenFile, Tokens};
 use serde::Serialize;
 
 use super::Outcome;
@@ -11,7 +14,7 @@ use crate::arguments::{
 };
 use crate::assemble::{Purpose, holder};
 use crate::context::Context;
-use crate::failure::refusal;
+use crate::failure::{self, refusal};
 use crate::nearest::nearest;
 use crate::output::When;
 use crate::output::escape::escaped;
@@ -25,8 +28,17 @@ pub(super) fn run(verb: &TokenVerb, context: &Context<'_>) -> anyhow::Result<Out
     match verb {
         TokenVerb::Create(arguments) => create(arguments, context),
         TokenVerb::List(arguments) => list(arguments, context),
-        TokenVerb::Revoke(arguments) => revoke(arguments),
+        TokenVerb::Revoke(arguments) => revoke(arguments, context),
     }
+}
+
+/// Returns where the tokens are: in the database of an index on a server, or in a file.
+pub(super) fn kept(context: &Context<'_>) -> anyhow::Result<Arc<dyn Tokens>> {
+    if let Some(server) = context.index.server() {
+        server.require()?;
+        return Ok(server.tokens()?);
+    }
+    Ok(Arc::new(file()?))
 }
 
 /// Returns the file of tokens.
@@ -70,31 +82,18 @@ impl Listed {
 
 fn create(arguments: &CreateTokenArguments, context: &Context<'_>) -> anyhow::Result<Outcome> {
     let name = name(&arguments.name)?;
-    let config = context.config()?;
-    registry::named(&config, &arguments.sources)?;
-    let project = match &arguments.project {
-        Some(typed) => {
-            let purpose = Purpose::of("token create").without_model(true);
-            let engine = context.engine(&config, purpose)?;
-            Some(projects::resolve_one(typed, &engine)?)
-        }
-        None => None,
-    };
     let now = kodiak::date::now();
     let expires_at = match &arguments.expires {
         Some(text) => Some(expiry(text, now)?),
         None => None,
     };
-    let grant = Grant {
-        write: arguments.allow_write,
-        sources: arguments.sources.clone(),
-        project,
-    };
-    let tokens = file()?;
-    if let Some(folder) = tokens.path().parent() {
-        // For its owner alone. If it cannot be created, creating the token says why.
-        let _ = kodiak::files::create_folder(folder);
-    }
+    let grant = grant(
+        arguments.allow_write,
+        &arguments.sources,
+        arguments.project.as_deref(),
+        context,
+    )?;
+    let tokens = kept(context)?;
     let holder = holder("token create");
     let secret = tokens
         .create(name, grant, now, expires_at, &holder)
@@ -113,9 +112,42 @@ fn create(arguments: &CreateTokenArguments, context: &Context<'_>) -> anyhow::Re
     Ok(Outcome::Done)
 }
 
+/// Returns what a token allows, with the project as the index names it. Fails if a source
+/// does not exist.
+pub(super) fn grant(
+    write: bool,
+    sources: &[String],
+    project: Option<&str>,
+    context: &Context<'_>,
+) -> anyhow::Result<Grant> {
+    let config = context.config()?;
+    let is_shared = context.index.server().is_some();
+    if !is_shared {
+        registry::named(&config, sources)?;
+    }
+    let asks = project.is_some() || (is_shared && !sources.is_empty());
+    let project = if asks {
+        let purpose = Purpose::of("token create").without_model(true);
+        let engine = context.engine(&config, purpose)?;
+        if is_shared {
+            // A source of another machine exists as well.
+            engine.view(&Guard::local()).require_sources(sources)?;
+        }
+        let resolved = project.map(|typed| projects::resolve_one(typed, &engine));
+        resolved.transpose()?
+    } else {
+        None
+    };
+    Ok(Grant {
+        write,
+        sources: sources.to_vec(),
+        project,
+    })
+}
+
 /// Returns the name without spaces around it. Fails if it cannot be typed or
 /// shown.
-fn name(typed: &str) -> anyhow::Result<&str> {
+pub(super) fn name(typed: &str) -> anyhow::Result<&str> {
     let name = typed.trim();
     let bad = |sign: char| sign.is_control() || sign.is_whitespace();
     if name.is_empty() || name.chars().count() > LONGEST || name.contains(bad) {
@@ -127,9 +159,8 @@ fn name(typed: &str) -> anyhow::Result<&str> {
     Ok(name)
 }
 
-/// Returns the moment at which a token expires. What is as long ago as `30d` is
-/// as long from now.
-fn expiry(text: &str, now: Timestamp) -> anyhow::Result<Timestamp> {
+/// Returns the moment at which a token expires. `30d` is thirty days from now.
+pub(super) fn expiry(text: &str, now: Timestamp) -> anyhow::Result<Timestamp> {
     let read = kodiak::date::parse_limit(text)?;
     let is_date = kodiak::date::parse(text).is_some();
     let at = if is_date { read } else { now + (now - read) };
@@ -140,7 +171,10 @@ fn expiry(text: &str, now: Timestamp) -> anyhow::Result<Timestamp> {
             .starts_with(|sign: char| sign.is_ascii_digit());
     if at <= now || !is_time || text.trim_start().starts_with('0') {
         return Err(refusal(
-            format!("a token that expires at '{}' is never valid", escaped(text)),
+            format!(
+                "a token that expires at '{}' would never be valid",
+                escaped(text)
+            ),
             "name a date to come, such as 2030-01-31, or how long it is valid: 30d, 2w, 3m, 1y",
         ));
     }
@@ -149,7 +183,7 @@ fn expiry(text: &str, now: Timestamp) -> anyhow::Result<Timestamp> {
 
 fn list(arguments: &ListTokensArguments, context: &Context<'_>) -> anyhow::Result<Outcome> {
     let now = kodiak::date::now();
-    let tokens = file()?.list().map_err(|error| explained(&error))?;
+    let tokens = kept(context)?.list().map_err(|error| explained(&error))?;
     if arguments.json {
         let listed = tokens.iter().map(|token| Listed::of(token, None, now));
         let listed: Vec<_> = listed.collect();
@@ -197,8 +231,8 @@ fn list(arguments: &ListTokensArguments, context: &Context<'_>) -> anyhow::Resul
     Ok(Outcome::Done)
 }
 
-fn revoke(arguments: &RevokeTokenArguments) -> anyhow::Result<Outcome> {
-    file()?
+fn revoke(arguments: &RevokeTokenArguments, context: &Context<'_>) -> anyhow::Result<Outcome> {
+    kept(context)?
         .revoke(arguments.name.trim(), &holder("token revoke"))
         .map_err(|error| explained(&error))?;
     Ok(Outcome::Done)
@@ -221,6 +255,7 @@ pub(super) fn explained(error: &TokenError) -> anyhow::Error {
             "move the file away and make new tokens; the old ones are no longer valid then"
                 .to_owned()
         }
+        TokenError::Database(error) => failure::library_hints(error).join("; "),
         TokenError::Locked(error) => return anyhow::Error::msg(error.to_string()),
         _ => format!("set {} to the path of another file", paths::TOKENS_VARIABLE),
     };

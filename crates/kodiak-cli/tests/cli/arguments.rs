@@ -91,15 +91,15 @@ fn help_is_an_answer() {
       search    Find notes
       get       Print a note, or some lines of it, or several notes
       open      Open a note at a line: a file in your editor, a note of Bear in Bear
-      similar   Find the notes that are most similar to a note
+      similar   Find the notes most similar to a note
       add       Register a folder of notes, or Bear, as a source and index it
       index     Bring the index up to date with the notes
-      status    Show the sources: what is indexed, what was skipped, and what has changed since
-      remember  Keep something that was learned, unless it is known already
-      recall    Find what was learned, in the present project first
+      status    Show what is indexed, what was skipped, and what has changed since
+      remember  Store something learned, unless it is already known
+      recall    Search memories and sessions, current project first
 
     Write:
-      page      Write, change, delete and restore pages, where Kodiak may write
+      page      Write, edit, delete and restore pages in writable sources
       tag       List tags, and change them in notes that Kodiak may write to
 
     Memory:
@@ -107,10 +107,11 @@ fn help_is_an_answer() {
       forget    Move memories to the trash, or erase them
 
     Sessions:
-      sessions  Ask the records of coding sessions, and add records
+      sessions  Search the records of coding sessions, and add records
 
     Agents:
-      mcp       Serve an agent through the Model Context Protocol, and set up its client
+      mcp       Serve an agent over the Model Context Protocol, and configure clients
+      serve     Serve many agents and programs over HTTP
 
     Upkeep:
       remove    Remove a source; its files are not touched
@@ -119,24 +120,25 @@ fn help_is_an_answer() {
     `kodiak help --all` lists every command.
 
     Options:
-      -h, --help     Print help (see more with '--help')
+      -h, --help     Print help
       -V, --version  Print version
 
     Options for every command:
-          --index <PATH>   The index to use: a file, or the folder that holds `index.db` [env:
-                           KODIAK_INDEX]
+          --index <PATH>   The index to use: a file, the folder that holds `index.db`, or the address of
+                           a database [env: KODIAK_INDEX]
           --config <PATH>  The config file to use [env: KODIAK_CONFIG]
-          --offline        Use no network: download no model, ask no provider [env: KODIAK_OFFLINE]
+          --offline        Do not use the network: no downloads, no providers [env: KODIAK_OFFLINE]
           --model <NAME>   The model to use instead of the configured one; `none` turns off semantic
                            search [env: KODIAK_MODEL]
-          --color <WHEN>   When to colour the output [default: auto] [possible values: auto, always,
-                           never]
+          --color <WHEN>   When to colour the output; `auto` is on a terminal [default: auto] [possible
+                           values: auto, always, never]
       -v, --verbose        Print details
       -q, --quiet          Print only the answer, warnings and errors: no notices, no progress
 
     Getting started:
       kodiak add ~/notes
       kodiak search productivity systems
+      kodiak                              search while you type
 
     Exit codes: 0 found, 1 nothing found, 2 error.
     ");
@@ -146,6 +148,7 @@ fn help_is_an_answer() {
         "  timeline",
         "  serve",
         "  token",
+        "  team",
         "  config",
         "  doctor",
         "  eval",

@@ -98,7 +98,7 @@ fn bear_is_found_where_it_usually_is_or_where_the_environment_says() {
     exit: 2
     --- stderr
     error: could not read Bear's database [DESK]/home/Library/Group Containers/9K33E3U3T4.net.shinyfrog.bear/Application Data: it does not exist
-    hint: on macOS, start Bear once; elsewhere, copy its database and run `kodiak add --bear PATH`
+    hint: on macOS, start Bear once; on other systems, copy its database there and run `kodiak add --bear PATH`
     ");
     let mut command = desk.command(&["add", "--bear", "--name", "den"]);
     let run = desk.finish(command.env("KODIAK_BEAR_DB", database(&desk)));

@@ -21,14 +21,22 @@ fn desk() -> Desk {
     desk
 }
 
-/// Runs a script in a shell, and returns what it prints; `None` if the shell is missing.
-fn run(desk: &Desk, shell: &str, arguments: &[&str]) -> Option<String> {
-    let exists = Command::new(shell)
+/// Reports whether a shell is installed, as every shell is where changes are tested.
+pub(crate) fn is_installed(shell: &str) -> bool {
+    let version = Command::new(shell)
         .arg("--version")
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .status();
-    exists.ok()?;
+    let is_installed = version.is_ok();
+    let is_required = std::env::var_os("CI").is_some();
+    assert!(is_installed || !is_required, "{shell} is not installed");
+    is_installed
+}
+
+/// Runs a script in a shell, and returns what it prints; `None` if the shell is missing.
+fn run(desk: &Desk, shell: &str, arguments: &[&str]) -> Option<String> {
+    is_installed(shell).then_some(())?;
     let mut command = desk.beside(shell);
     command.args(arguments).env("LC_ALL", "C.UTF-8");
     Some(desk.finish(&mut command).stdout)

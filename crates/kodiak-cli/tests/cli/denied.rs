@@ -11,6 +11,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::desk::{Desk, Run};
+use crate::transcripts::files_with;
 
 /// A user without rights.
 const NOBODY: u32 = 65534;
@@ -221,4 +222,49 @@ fn on_a_full_disk_no_copy_of_a_session_is_lost() {
     desk.ok(&["index", "--rebuild"]);
     assert_eq!(desk.found(&["sourdough"]).len(), 1);
     assert_eq!(desk.found(&["rolls"]).len(), 1);
+}
+
+#[test]
+fn on_a_full_disk_a_purge_is_finished_later() {
+    let turn = |text: &str| {
+        format!(
+            "{{\"type\":\"user\",\"uuid\":\"u1\",\"sessionId\":\"s-1\",\"cwd\":\"/p\",\
+             \"timestamp\":\"2026-08-22T10:00:00Z\",\"message\":{{\"content\":\"{text}\"}}}}\n"
+        )
+    };
+    // From no room at all to enough for everything but the last files.
+    for blocks in [NOTHING, 4, LITTLE, 256] {
+        for purge in [&["own"][..], &["--session", "s-1"]] {
+            let desk = Desk::new();
+            desk.write("claude/projects/p/s-1.jsonl", turn("zwielicht one"));
+            desk.ok(&["add", "--transcripts=claude-code", "claude"]);
+            desk.ok(&["remember", "zwielicht two", "--id", "own"]);
+            let secret = if purge.len() == 1 {
+                "zwielicht two"
+            } else {
+                "zwielicht one"
+            };
+            let mut line = vec!["forget", "--purge"];
+            line.extend(purge);
+            let run = limited(&desk, blocks, &line, None);
+            let about = format!("{blocks} {purge:?}: {run}");
+            let journal = desk.path("data/kodiak/index.db.erasing").exists();
+            // Nothing has happened, it is recorded, or all is done.
+            if journal {
+                assert_eq!(run.code, Some(2), "{about}");
+                assert_eq!(desk.run(&["doctor"]).code, Some(1), "{about}");
+                desk.ok(&["index"]);
+            } else if run.code != Some(0) {
+                assert!(run.stderr.starts_with("error: "), "{about}");
+                desk.ok(&line);
+            }
+            assert!(
+                !desk.path("data/kodiak/index.db.erasing").exists(),
+                "{about}"
+            );
+            let left = files_with(&desk.path("data"), secret);
+            assert_eq!(left, Vec::<String>::new(), "{about}");
+            desk.ok(&["doctor"]);
+        }
+    }
 }

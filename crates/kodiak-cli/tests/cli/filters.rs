@@ -55,6 +55,16 @@ fn a_query_narrows_the_search() {
         ("title:ramen path:cooking", "cooking/ramen.md"),
         ("broth source:nowhere", ""),
         ("broth path:cooking source:work", ""),
+        ("broth -path:cooking", "ramen.md travel/ramen.md"),
+        ("broth NOT path:notes/cooking", "ramen.md travel/ramen.md"),
+        ("broth -source:work -kind:recipe", "travel/ramen.md"),
+        (
+            "broth -source:nowhere",
+            "cooking/ramen.md ramen.md travel/ramen.md",
+        ),
+        ("broth -after:2025-06", "ramen.md travel/ramen.md"),
+        ("-source:notes", "ramen.md"),
+        ("broth -path:notes/ -source:work", ""),
     ] {
         assert_eq!(found(query), expected, "{query}");
     }
@@ -99,9 +109,23 @@ fn what_was_understood_is_said() {
             .contains("\"before:soon\" was searched for as words"),
         "{run}"
     );
+    let answer = desk.json(&["search", "--json", "broth -path:cooking"]);
+    assert_eq!(
+        answer["filters"],
+        json!([{"field": "path", "value": "cooking", "excluded": true}])
+    );
+    let run = desk.run(&["search", "broth -source:notes -source:work"]);
+    assert!(
+        run.stderr
+            .contains("3 notes match without -source:notes -source:work")
+            || run
+                .stderr
+                .contains("no note matches -source:notes -source:work"),
+        "{run}"
+    );
     let run = desk.run(&["search", "broth kind:letter"]);
     assert_eq!(run.code, Some(1), "{run}");
-    assert!(run.stderr.contains("no note passes kind:letter"), "{run}");
+    assert!(run.stderr.contains("no note matches kind:letter"), "{run}");
 }
 
 #[test]

@@ -9,8 +9,15 @@ use crate::desk::{Desk, Run};
 
 /// Runs a line in a shell, with the program on its path.
 fn shell(desk: &Desk, line: &str) -> Run {
-    let mut command = desk.beside("/bin/sh");
-    command.args(["-c", line]).env("EDITOR", "true");
+    let mut command = desk.beside("/bin/bash");
+    let path = command.get_envs().find(|(name, _)| *name == "PATH");
+    let path = path.and_then(|(_, path)| path).unwrap().to_owned();
+    let clients = desk.path("clients");
+    let path = format!("{}:{}", clients.display(), path.to_str().unwrap());
+    command
+        .args(["-c", line])
+        .env("EDITOR", "true")
+        .env("PATH", path);
     desk.finish(&mut command)
 }
 
@@ -25,10 +32,18 @@ const RECORD: &str = r#"{"id": "9f2c4e1ab0d37756", "version": 1,
 #[test]
 fn examples_of_an_earlier_readme_work() {
     let desk = Desk::with_notes();
+    let examples = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    let turn = r#"{"type":"user","sessionId":"s1","uuid":"u1","timestamp":"2026-01-31T09:00:00Z","cwd":"/src/api","message":{"role":"user","content":"Why did we drop the cache?"}}"#;
+    desk.write("home/.claude/projects/api/s1.jsonl", format!("{turn}\n"));
+    desk.write("home/brain-records/9f2c4e1ab0d37756-v1.json", RECORD);
     desk.write("examples/.keep", "");
+    std::os::unix::fs::symlink(examples.join("judged"), desk.path("examples/judged")).unwrap();
     std::os::unix::fs::symlink(desk.path("notes"), desk.path("examples/notes")).unwrap();
     desk.write("buckets.md", "# Token buckets\n\nThey refill.\n");
     desk.write("node.json", RECORD);
+    desk.client("fzf", "exit 0");
+    // However busy the machine is, all changes are looked for.
+    desk.configure("refresh_ms", 60_000);
     let mut lines = vec![
         (
             0,
@@ -36,12 +51,15 @@ fn examples_of_an_earlier_readme_work() {
         ),
         (0, "kodiak add examples/notes"),
         (0, "kodiak search weekly review"),
+        (0, "kodiak get d7aa9b:1-20"),
         (0, "kodiak similar 'weekly review'"),
         (0, "kodiak index"),
+        (124, "timeout 2 kodiak index --watch"),
         (
             0,
             "kodiak page new Ramen broth --tag cooking/soup --text 'Four hours.'",
         ),
+        (0, "kodiak search broth --tag cooking"),
         (0, "kodiak page edit 'Ramen broth'"),
         (0, "kodiak page rename 'Ramen broth' Tonkotsu"),
         (0, "kodiak page delete tonkotsu"),
@@ -72,6 +90,10 @@ fn examples_of_an_earlier_readme_work() {
         (0, "kodiak token list"),
         (0, "kodiak token revoke laptop"),
         (0, "kodiak completions bash"),
+        (
+            0,
+            "source /dev/stdin <<< \"$(kodiak completions bash)\"; kodiak-fzf ramen",
+        ),
         (0, "kodiak man"),
         (0, "kodiak model list"),
         (0, "kodiak sources"),
@@ -96,6 +118,10 @@ fn examples_of_an_earlier_readme_work() {
     ];
     if cfg!(feature = "sessions") {
         lines.extend([
+            (0, "kodiak add --transcripts"),
+            (0, "kodiak search 'why did we drop the cache'"),
+            (0, "kodiak get c8d705 --context 3"),
+            (0, "kodiak add --sessions ~/brain-records"),
             (0, "kodiak ingest - < node.json"),
             (0, "kodiak brain --lessons"),
             (0, "kodiak brain --quirks"),
@@ -103,9 +129,15 @@ fn examples_of_an_earlier_readme_work() {
                 0,
                 "kodiak brain flaky tests --project /src/api --type debugging",
             ),
+            (1, "kodiak brain --similar 9f2c4e1ab0d37756"),
             (0, "kodiak brain --forget-queries"),
         ]);
     }
+    lines.extend([
+        (0, "kodiak eval examples/judged"),
+        (0, "kodiak config set model.model nomic-embed-text"),
+        (0, "kodiak config set model.provider ollama"),
+    ]);
     for (code, line) in lines {
         let run = shell(&desk, line);
         assert_eq!(run.code, Some(code), "{line}: {run}");

@@ -304,14 +304,14 @@ fn several_notes_by_everything_they_go_by() {
     five
     --- stderr
     about 8 tokens
+    warning: 'only.md' matches 2 notes
+    hint: one of them is 33a619 notes/only.md
+    hint: one of them is 90ef76 work/only.md
     warning: line 99 is beyond the end of notes/sub/deep.md, which has 4 lines
     hint: choose lines from 1 to 4
     warning: there is no note 'zzzz'
     hint: run `kodiak search` to find notes and their ids
-    warning: 'only.md' matches 2 notes
-    hint: one of them is 33a619 notes/only.md
-    hint: one of them is 90ef76 work/only.md
     ");
     let run = desk.run(&["get", "nothing", "only.md"]);
-    assert_eq!((run.code, run.stdout.as_str()), (Some(1), ""), "{run}");
+    assert_eq!((run.code, run.stdout.as_str()), (Some(2), ""), "{run}");
 }

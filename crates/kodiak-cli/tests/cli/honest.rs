@@ -239,7 +239,7 @@ fn a_search_for_nothing_lists_the_newest() {
         assert_eq!(desk.found(query), ["new.md", "old.md"], "{query:?}");
     }
     assert_eq!(desk.run(&["search", "?!"]).code, Some(1));
-    let said = "nothing was asked for: these are the notes that changed last\n";
+    let said = "the query is empty: these are the notes that changed last\n";
     for query in [&["search"][..], &["search", ""]] {
         assert_eq!(desk.ok(query).stderr, said, "{query:?}");
     }

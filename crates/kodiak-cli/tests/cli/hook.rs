@@ -197,7 +197,7 @@ fn text_cannot_leave_its_frame() {
     let text = told(&hook(&desk, event(asked).to_string())).expect("it is sure");
     let mut lines = text.lines();
     assert!(
-        lines.next().unwrap().starts_with("Kodiak found this"),
+        lines.next().unwrap().starts_with("Kodiak found these"),
         "{text}"
     );
     assert!(lines.next().unwrap().contains("\"Zeppelin"), "{text}");
@@ -339,7 +339,12 @@ fn the_index_is_only_read_whoever_writes() {
         .open(desk.path("data/kodiak/index.db.lock"))
         .unwrap();
     lock.lock().unwrap();
+    let lines = log(&desk).lines().count();
     assert!(told(&hook(&desk, event(PROMPT).to_string())).is_some());
+    let log = log(&desk);
+    assert_eq!(log.lines().count(), lines + 1, "{log}");
+    let last = log.lines().last().unwrap();
+    assert!(last.contains("prompt: told 1 items"), "{log}");
 }
 
 #[test]
@@ -394,7 +399,7 @@ fn an_explanation_records_nothing() {
     assert!(!kept(&desk).exists());
     let run = desk.run(&["hook", "--explain", "go on"]);
     assert_eq!(run.code, Some(1), "{run}");
-    assert!(run.stdout.contains("asks nothing"), "{run}");
+    assert!(run.stdout.contains("Nothing to look up"), "{run}");
     // A prompt without --explain would be mistaken for one that is recorded.
     assert_eq!(desk.run(&["hook", "some", "words"]).stdout, "");
 }
@@ -417,6 +422,33 @@ fn notes_are_told_if_they_are_in_the_project_or_named() {
     assert_eq!(asked(desk.path("elsewhere")), None);
     desk.ok(&["config", "set", "hook.sources", "docs"]);
     assert!(asked(desk.path("elsewhere")).is_some());
+}
+
+#[test]
+fn notes_in_the_project_are_told_if_a_folder_around_it_is_the_source() {
+    let desk = Desk::indexed();
+    let kiln = "# Kiln\n\nThe kiln is fired on Thursdays by Ana.\n";
+    desk.write("src/pottery/docs/kiln.md", kiln);
+    desk.write("src/pottery-shop/.keep", "");
+    for project in ["pottery", "pottery-shop"] {
+        desk.write(
+            &format!("src/{project}/.git/HEAD"),
+            "ref: refs/heads/main\n",
+        );
+    }
+    desk.ok(&["add", "src"]);
+    let asked = |cwd: &str| {
+        let cwd = desk.path(cwd);
+        let mut event = event("Is the kiln fired on Thursdays by Ana?");
+        event["cwd"] = cwd.to_str().unwrap().into();
+        event["session_id"] = json!(cwd.to_str().unwrap());
+        told(&hook(&desk, event.to_string()))
+    };
+    assert!(asked("src/pottery").is_some());
+    assert!(asked("src/pottery/docs").is_some());
+    // A project whose name only begins alike has none of them.
+    assert_eq!(asked("src/pottery-shop"), None);
+    assert_eq!(asked("elsewhere"), None);
 }
 
 #[test]

@@ -3,13 +3,14 @@
 mod cors;
 mod description;
 mod hostile;
+mod link;
 mod load;
 mod scope;
 mod session;
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -48,7 +49,12 @@ impl Served {
     pub(crate) fn start(desk: &Desk, options: &[&str]) -> Self {
         let line = ["serve", "127.0.0.1:0"].iter().chain(options);
         let line: Vec<&str> = line.copied().collect();
-        let mut child = desk.command(&line).stderr(Stdio::piped()).spawn().unwrap();
+        Self::of(&mut desk.command(&line))
+    }
+
+    /// Starts a server with a command.
+    pub(crate) fn of(command: &mut Command) -> Self {
+        let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
         let log = Arc::new(Mutex::new(Vec::new()));
         let (kept, stderr) = (Arc::clone(&log), child.stderr.take().unwrap());
         std::thread::spawn(move || {
@@ -194,7 +200,7 @@ pub(crate) fn token(desk: &Desk, options: &[&str]) -> String {
 }
 
 #[test]
-fn every_route_but_health_needs_a_token() {
+fn every_route_but_health_and_the_page_needs_a_token() {
     let desk = Desk::indexed();
     let served = Served::start(&desk, &[]);
     served.said("a hint", |line| {
@@ -204,6 +210,7 @@ fn every_route_but_health_needs_a_token() {
         served.send("GET", "/health", &[], "").json(),
         json!({"status": "ok"})
     );
+    assert_eq!(served.send("GET", "/", &[], "").status, 200);
     // A token that is made now is valid now.
     let token = token(&desk, &["laptop"]);
     for (method, path) in [
@@ -215,7 +222,7 @@ fn every_route_but_health_needs_a_token() {
         ("GET", "/api/similar/x"),
         ("GET", "/api/timeline"),
         ("GET", "/api/status"),
-        ("GET", "/"),
+        ("GET", "/api/session"),
         ("GET", "/no/such/route"),
     ] {
         let refused = served.send(method, path, &[], "");
@@ -297,7 +304,7 @@ fn who_may_listen_where() {
     refused(&["mcp", "--http", "0.0.0.0:0"], "kodiak token create NAME");
     refused(
         &["mcp", "--http", "0.0.0.0:0", "--no-token"],
-        "let in everyone",
+        "could read your notes",
     );
     refused(&["mcp", "--http", "7700x"], "127.0.0.1:7700");
     refused(&["mcp", "--no-token"], "--http");

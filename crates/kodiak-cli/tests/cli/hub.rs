@@ -117,7 +117,7 @@ fn a_token_is_sent_and_not_shown() {
     assert_eq!(run.code, Some(2), "{run}");
     assert!(
         run.stderr
-            .contains("set HF_TOKEN, and accept the model's licence"),
+            .contains("accept the licence on its page, then set HF_TOKEN"),
         "{run}"
     );
     assert_eq!(

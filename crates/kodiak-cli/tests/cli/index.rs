@@ -20,7 +20,7 @@ fn a_folder_without_its_drive_keeps_its_notes() {
     assert_snapshot!(desk.run(&["index"]), @"
     exit: 2
     --- stderr
-    warning: drive: not indexed, 1 note kept: there are no notes in [DESK]/drive any more
+    warning: drive: not indexed, 1 note kept: there are no longer any notes in [DESK]/drive
     hint: connect its drive; if the notes were deleted on purpose, run `kodiak index --allow-empty`
     ");
     assert_eq!(desk.run(&["index", "--rebuild"]).code, Some(2));
@@ -190,7 +190,7 @@ fn one_writer_at_a_time_and_readers_never_wait() {
        delegate, reply, defer or do. #email #gtd
     --- stderr
     waiting for process [ID] (kodiak index) to finish writing the index
-    'notes' could not be updated, so its notes may be out of date: the index is being written by process [ID] (kodiak index)
+    'notes' could not be updated, so its notes may be out of date: process [ID] (kodiak index) is writing to the index
     1 of 6 notes
     ");
     let answer = desk.json(&["search", "inbox", "--in", "notes", "--json"]);

@@ -91,7 +91,7 @@ fn what_is_written_starts_the_server() {
         .unwrap();
     assert!(started.status.success(), "{started:?}");
     let again = desk.ok(&line);
-    assert!(again.stderr.contains("has it already"), "{again}");
+    assert!(again.stderr.contains("already has it"), "{again}");
 }
 
 #[test]
@@ -155,7 +155,7 @@ fn many_at_once_lose_no_entry() {
         // Each names the copy that it made, and no two the same.
         let copies: std::collections::BTreeSet<&str> = said
             .iter()
-            .filter_map(|said| said.lines().next()?.split_once("before is "))
+            .filter_map(|said| said.lines().next()?.split_once("previous version is "))
             .map(|(_, copy)| copy)
             .collect();
         assert_eq!(copies.len(), MANY - usize::from(text.is_none()));

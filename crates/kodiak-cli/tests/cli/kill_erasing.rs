@@ -6,9 +6,15 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use kodiak::access::Guard;
+use kodiak::store::EraseStep;
 use kodiak::store::prelude::*;
+use kodiak::tombstones::Tombstones;
+use kodiak::{Engine, Event, Job};
+use kodiak_memory::{Memories, MemoryFolder, MemoryOptions};
 
 use crate::desk::Desk;
+use crate::http::Served;
 use crate::transcripts::files_with;
 
 /// How often a purge is killed.
@@ -229,8 +235,7 @@ fn what_is_still_read_is_erased_by_the_next_command() {
         "{run}"
     );
     assert!(
-        run.stderr
-            .contains("the next command that writes erases the rest"),
+        run.stderr.contains("run `kodiak index` to erase the rest"),
         "{run}"
     );
     let run = desk.ok(&["forget", "--purge", "mine"]);
@@ -238,4 +243,100 @@ fn what_is_still_read_is_erased_by_the_next_command() {
     assert_eq!(left(&desk, "quasarblau"), Vec::<String>::new());
     let index: &Path = &desk.index();
     assert!(!index.with_file_name("index.db.erasing").exists());
+}
+
+/// Returns a desk whose purge of a memory waits for a reader that is gone by now.
+fn unfinished(secret: &str) -> Desk {
+    let desk = Desk::new();
+    desk.ok(&["remember", secret, "--id", "own"]);
+    let reader = kodiak::store::SqliteStore::open(&desk.index()).unwrap();
+    let purged = reader.in_snapshot(|| {
+        reader.corpus()?;
+        Ok(desk.run(&["forget", "--purge", "own"]))
+    });
+    assert_eq!(purged.unwrap().code, Some(2));
+    drop(reader);
+    assert!(desk.path("data/kodiak/index.db.erasing").exists());
+    desk
+}
+
+#[test]
+fn a_server_finishes_what_was_begun() {
+    let secret = "zwielicht quasarblau";
+    let desk = unfinished(secret);
+    let served = Served::start(&desk, &[]);
+    let started = Instant::now();
+    while desk.path("data/kodiak/index.db.erasing").exists() {
+        served.is_alive();
+        assert!(
+            started.elapsed() < Duration::from_mins(2),
+            "it is still recorded"
+        );
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    served.end();
+    assert_eq!(left(&desk, secret), Vec::<String>::new());
+}
+
+#[test]
+fn another_config_does_not_finish_what_it_does_not_know() {
+    let secret = "zwielichtquasarblau";
+    let desk = Desk::new();
+    fs::create_dir(desk.path("mine")).unwrap();
+    desk.ok(&["add", "--memory", "mine", "--name", "mine"]);
+    desk.ok(&["remember", secret, "--id", "own", "--source", "mine"]);
+    // Its drive goes away while it is purged.
+    let source = MemoryFolder::new("mine", &desk.path("mine"), MemoryOptions::default());
+    let engine = Engine::builder(desk.index())
+        .source(source.unwrap())
+        .tombstones(Tombstones::at(desk.path("data/kodiak/forgotten")));
+    let engine = engine.open().unwrap();
+    let listener = |event: Event<'_>| {
+        if let Event::Erasing {
+            step: EraseStep::Tombstones,
+        } = event
+        {
+            fs::rename(desk.path("mine"), desk.path("unplugged")).unwrap();
+        }
+    };
+    let own = ["own".to_owned()];
+    let job = Job::new(&listener);
+    let refused = Memories::new(&engine).purge_named(&Guard::local(), &own, &job);
+    assert!(
+        refused
+            .unwrap_err()
+            .to_string()
+            .contains("'mine' cannot be reached")
+    );
+    drop(engine);
+    fs::rename(desk.path("unplugged"), desk.path("mine")).unwrap();
+    let journal = desk.path("data/kodiak/index.db.erasing");
+    assert!(journal.exists());
+    let purge = ["forget", "--purge", "own"];
+    let lines: [&[&str]; 4] = [
+        &["index"],
+        &["remember", "more words"],
+        &purge,
+        &["doctor", "--fix"],
+    ];
+    for line in lines {
+        // A config that knows nothing of it, over the same index.
+        let mut command = desk.command(line);
+        command.env("KODIAK_CONFIG", desk.path("other.toml"));
+        command.env("KODIAK_MEMORY", desk.path("other-memory"));
+        let run = desk.finish(&mut command);
+        assert!(journal.exists(), "{line:?}: {run}");
+        assert!(desk.path("mine/own.md").exists(), "{line:?}: {run}");
+        let said = format!("{}{}", run.stdout, run.stderr);
+        if matches!(line[0], "doctor" | "forget") {
+            assert!(said.contains("the source 'mine' ("), "{run}");
+            assert!(said.contains("is not registered here"), "{run}");
+            assert!(said.contains("kodiak remove mine"), "{run}");
+        }
+    }
+    let run = desk.ok(&["index"]);
+    assert!(run.stderr.contains("finished erasing"), "{run}");
+    assert!(!journal.exists() && !desk.path("mine/own.md").exists());
+    assert_eq!(left(&desk, secret), Vec::<String>::new());
+    desk.ok(&purge);
 }

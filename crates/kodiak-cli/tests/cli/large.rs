@@ -40,14 +40,14 @@ fn the_home_folder_is_confirmed() {
     assert_snapshot!(desk.run(&["add", "home"]), @"
     exit: 2
     --- stderr
-    error: [DESK]/home, your home folder, has 2 files and was not confirmed
-    hint: add a folder inside of it, limit it with --glob, or confirm with --yes
+    error: [DESK]/home, your home folder, has 2 files; confirm that you want to index all of them
+    hint: add one of its subfolders, limit it with --glob, or confirm with --yes
     ");
     assert_snapshot!(desk.run(&["add", "."]), @"
     exit: 2
     --- stderr
-    error: [DESK] has 2 files and was not confirmed
-    hint: add a folder inside of it, limit it with --glob, or confirm with --yes
+    error: [DESK] has 2 files; confirm that you want to index all of them
+    hint: add one of its subfolders, limit it with --glob, or confirm with --yes
     ");
     assert!(!desk.config().exists());
     desk.ok(&["add", "home/notes"]);
@@ -108,7 +108,7 @@ fn a_server_on_a_terminal_says_what_it_waits_for() {
     let Some(run) = on_terminal(&desk, "mcp", "") else {
         return;
     };
-    assert!(run.stdout.contains("waiting for a client"), "{run}");
+    assert!(run.stdout.contains("waiting for an MCP client"), "{run}");
     assert!(run.stdout.contains("`kodiak mcp install CLIENT`"), "{run}");
     // A client reads nothing else.
     let run = desk.run(&["mcp"]);

@@ -274,7 +274,7 @@ fn only_the_named_project_exists() {
     let written = json!({"title": "Rye", "content": "A darker bread."});
     // Its name does not tell whether there is a `Rye.md` in another project.
     let said = client.text("page_create", written);
-    assert_eq!(said, "Wrote notes/Rye f6b93486.md.");
+    assert_eq!(said, "Wrote \"notes/Rye f6b93486.md\".");
     let page = std::fs::read_to_string(desk.path("notes/Rye f6b93486.md")).unwrap();
     assert!(page.contains("project: \"/work/atlas\""), "{page}");
     let found = client.call("search", json!({"query": "bread"}));

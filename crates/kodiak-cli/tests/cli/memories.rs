@@ -5,6 +5,7 @@ use std::fs;
 
 use insta::assert_snapshot;
 use serde_json::{Value, json};
+use tiny_terminal::Session;
 
 use crate::desk::Desk;
 
@@ -110,7 +111,7 @@ fn what_was_forgotten_is_listed_and_restored() {
     exit: 2
     --- stderr
     error: there is no memory 'port' in the trash
-    hint: run `kodiak memory list --trash` to see what is
+    hint: run `kodiak memory list --trash` to list the trash
     ");
     // Nothing is overwritten, neither a file nor an id.
     desk.write(
@@ -120,7 +121,7 @@ fn what_was_forgotten_is_listed_and_restored() {
     assert_snapshot!(desk.run(&["memory", "restore", "staging"]), @"
     exit: 2
     --- stderr
-    error: there is a memory 'staging.md' already, and it is left as it is
+    error: a memory 'staging.md' already exists and was not overwritten
     hint: run `kodiak get staging.md` to see it
     ");
     fs::remove_file(desk.path(&format!("{MEMORY}/staging.md"))).unwrap();
@@ -132,7 +133,7 @@ fn what_was_forgotten_is_listed_and_restored() {
     assert_snapshot!(desk.run(&["memory", "restore", "staging"]), @"
     exit: 2
     --- stderr
-    error: there is a memory 'staging' already, and it is left as it is
+    error: a memory 'staging' already exists and was not overwritten
     hint: run `kodiak get staging` to see it
     ");
     fs::remove_file(desk.path(&format!("{MEMORY}/moved.md"))).unwrap();
@@ -152,7 +153,7 @@ fn words_that_are_no_name_ask_which_memory_is_meant() {
     exit: 2
     --- stderr
     1. cef68d 2026-01-13 The API listens on port 8080.
-    error: "listens 8080" is not a name; one memory has these words
+    error: no memory is named "listens 8080"; one memory contains these words
     hint: name its id, or add --yes
     "#);
     assert_snapshot!(desk.run(&["forget", "requests minute", "--yes"]), @r#"
@@ -160,8 +161,8 @@ fn words_that_are_no_name_ask_which_memory_is_meant() {
     --- stderr
     1. a77ca8 2026-01-12 It is 200 requests a minute now.
     2. 04243e 2026-01-10 The API allows 100 requests a minute.
-    error: "requests minute" is not a name; 2 memories have these words
-    hint: name the ids of those to forget
+    error: no memory is named "requests minute"; 2 memories contain these words
+    hint: give the ids of the memories to forget
     "#);
     assert_snapshot!(desk.run(&["forget", "no such words", "--yes"]), @"
     exit: 2
@@ -234,7 +235,7 @@ fn a_page_whose_title_exists_is_named() {
     assert_snapshot!(desk.run(&["page", "new", "ramen", "broth"]), @r#"
     exit: 2
     --- stderr
-    error: there is a page "Ramen broth" already: pages/Ramen broth.md
+    error: a page named "Ramen broth" already exists: pages/Ramen broth.md
     hint: run `kodiak page edit 103ce2` to change it, or add --again to write another one
     "#);
     // In another folder it is another page.
@@ -246,4 +247,40 @@ fn a_page_whose_title_exists_is_named() {
     );
     let again = desk.ok(&["page", "new", "Ramen broth", "--again"]).stdout;
     assert!(again.ends_with("Ramen broth 2.md\n"), "{again}");
+}
+
+#[test]
+fn a_person_chooses_what_a_query_forgets() {
+    let desk = desk();
+    let listed = || {
+        let memories = desk.json(&["memory", "list", "--json"]);
+        memories.as_array().unwrap().len()
+    };
+    let all = listed();
+    let ask = |answer: &str, said: &str| {
+        let mut command = desk.command(&["forget", "API"]);
+        command.env("TERM", "xterm-256color");
+        let mut session = Session::start(&command, 100, 30, None);
+        session.wait_for_text("Forget which? Enter numbers, \"all\", or nothing to cancel:");
+        let asked = session.screen().to_string();
+        session.type_in(answer);
+        let code = session.end();
+        let shown = session.wait_for_text(said).to_string();
+        (code, asked, shown)
+    };
+    // Nothing, and something that is not a choice, keep everything.
+    let (code, asked, _) = ask("\r", "Forget which?");
+    assert_eq!((code, listed()), (1, all), "{asked}");
+    assert!(asked.contains("1. ") && asked.contains(" ago "), "{asked}");
+    let (code, _, shown) = ask("nine\r", "to 2, all, or nothing");
+    assert_eq!((code, listed()), (2, all), "{shown}");
+    assert!(shown.contains("'nine' is not a choice"), "{shown}");
+    let (code, asked, shown) = ask("1\r", "to the trash");
+    assert_eq!((code, listed()), (0, all - 1), "{shown}");
+    let line = asked.lines().find(|line| line.starts_with("1. ")).unwrap();
+    let title = line.split_once(" ago ").unwrap().1.trim();
+    assert!(shown.matches(title).count() > 1, "{shown}");
+    let (code, asked, shown) = ask("all\r", "to the trash");
+    let chosen = asked.lines().filter(|line| line.contains(" ago ")).count();
+    assert_eq!((code, listed()), (0, all - 1 - chosen), "{shown}");
 }

@@ -103,3 +103,64 @@ fn a_memory_is_forgotten_by_any_of_its_names() {
         assert!(run.stderr.contains(path), "{kind}: {run}");
     }
 }
+
+#[test]
+fn a_range_of_lines_is_read_or_refused_by_every_verb() {
+    let desk = Desk::new();
+    desk.write("notes/deep.md", "# Deep\n\nfour bears\nfive bears\n");
+    desk.write("notes/other.md", "# Other\n\nsix bears, see [[Deep]]\n");
+    desk.ok(&["add", "notes", "--writable"]);
+    // These are about the whole note.
+    for (verb, expected) in [
+        (vec!["similar", "deep:3-4"], "1. Other"),
+        (vec!["links", "deep:3-4"], "linked from 1 note"),
+        (
+            vec!["timeline", "--source", "notes", "--around", "deep:3"],
+            "> ",
+        ),
+        (vec!["tag", "add", "deep:3", "x"], "has #x"),
+        (vec!["tag", "remove", "deep:3", "x"], "no longer has #x"),
+        (vec!["open", "deep:4"], "deep.md"),
+        (vec!["page", "edit", "deep:4"], "deep.md"),
+    ] {
+        let mut command = desk.command(&verb);
+        let run = desk.finish(command.env("EDITOR", "/bin/echo"));
+        let said = format!("{}{}", run.stdout, run.stderr);
+        assert_eq!(run.code, Some(0), "{verb:?}: {run}");
+        assert!(said.contains(expected), "{verb:?}: {run}");
+    }
+    // What removes or moves a note never means some of its lines.
+    let memory = desk.json(&["remember", "The kettle leaks.\nSince May.", "--json"]);
+    let id = memory["id"].as_str().unwrap();
+    let lines = format!("{id}:1-1");
+    for verb in [
+        vec!["page", "delete", "deep:3-4"],
+        vec!["page", "rename", "deep:3-4", "Shallow"],
+        vec!["forget", &lines],
+        vec!["forget", "--purge", &lines],
+        vec!["remember", "The kettle is new.", "--supersedes", &lines],
+    ] {
+        let run = desk.run(&verb);
+        assert_eq!(run.code, Some(2), "{verb:?}: {run}");
+        assert!(run.stderr.contains("lines"), "{verb:?}: {run}");
+    }
+    assert!(desk.path("notes/deep.md").exists());
+    desk.ok(&["get", id]);
+}
+
+#[test]
+fn a_name_that_leads_nowhere_is_an_error_alone_and_among_others() {
+    let desk = Desk::new();
+    desk.write("notes/deep.md", "# Deep\n\nfour bears\n");
+    desk.ok(&["add", "notes"]);
+    for names in [
+        &["nope"][..],
+        &["nope", "nada"],
+        &["nope", "deep"],
+        &["deep:9", "nope"],
+    ] {
+        let run = desk.run(&[&["get"], names].concat());
+        assert_eq!(run.code, Some(2), "{names:?}: {run}");
+        assert!(run.stderr.contains("nope"), "{names:?}: {run}");
+    }
+}

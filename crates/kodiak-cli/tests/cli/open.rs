@@ -232,9 +232,30 @@ fn fzf_searches_as_people_type() {
 
     let reload = fzf_command(&told_fzf, "change:reload:", &[("{q}", "gtd -travel")]);
     let found = in_shell("sh", &["-c", &reload]);
-    let first = found.stdout.lines().next().unwrap();
+    let first = found.stdout.lines().next().unwrap().to_owned();
     assert!(first.ends_with(":GTD methodology"), "{found}");
-    // What is not complete yet is no error.
+    // A line has the path, the line and the title, as it is shown.
+    assert_eq!(
+        first.split(':').next().unwrap(),
+        "notes/productivity/gtd.md"
+    );
+    assert!(!told_fzf.contains("--with-nth"), "{told_fzf}");
+    // A word that is being typed finds longer ones, also if a note has it as it is, and no
+    // key waits for a model.
+    desk.write("notes/hydro.md", "# Power\n\nThe hydro plant was closed.\n");
+    desk.write(
+        "notes/lettuce.md",
+        "# Lettuce\n\nHydroponics in the cellar.\n",
+    );
+    desk.ok(&["index"]);
+    let reload = fzf_command(&told_fzf, "change:reload:", &[("{q}", "hydro")]);
+    assert!(reload.contains("--model none"), "{reload}");
+    let found = in_shell("sh", &["-c", &reload]).stdout;
+    assert!(
+        found.contains("Power") && found.contains("Lettuce"),
+        "{found}"
+    );
+    // What is not complete yet is not an error.
     let reload = fzf_command(&told_fzf, "start:reload:", &[("{q}", "")]);
     assert_eq!(in_shell("sh", &["-c", &reload]).code, Some(0));
 
@@ -246,6 +267,13 @@ fn fzf_searches_as_people_type() {
     let preview = fzf_command(&told_fzf, "kodiak get ", &values);
     let shown = in_shell("sh", &["-c", &format!("kodiak get {preview}")]);
     assert!(shown.stdout.contains("GTD methodology"), "{shown}");
+    let marked: Vec<&str> = shown
+        .stdout
+        .lines()
+        .filter_map(|line| line.strip_prefix("> "))
+        .collect();
+    assert_eq!(marked.len(), 1, "{shown}");
+    assert!(marked[0].trim_start().starts_with(values[1].1), "{shown}");
     let enter = fzf_command(&told_fzf, "enter:become:", &values);
     let opened = in_shell("sh", &["-c", &enter]);
     assert_eq!(opened.code, Some(0), "{opened}");

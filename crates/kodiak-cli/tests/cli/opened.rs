@@ -129,5 +129,9 @@ fn what_is_forgotten_is_forgotten_here_too() {
     let text = opened(&desk);
     assert!(!text.contains(&id("memory", secret)), "{text}");
     assert!(text.contains(&id("memory", kept)));
+    // Moving one to the trash forgets that it was opened, too.
+    desk.ok(&["forget", kept]);
+    let text = opened(&desk);
+    assert!(!text.contains(&id("memory", kept)), "{text}");
     assert!(text.contains(&id("notes", "cooking/ramen-broth.md")));
 }

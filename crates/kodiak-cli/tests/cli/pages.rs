@@ -104,7 +104,7 @@ fn the_workspace_can_be_chosen() {
     assert_snapshot!(run, @"
     exit: 2
     --- stderr
-    error: the source 'notes' is only read: nothing is written to it
+    error: the source 'notes' is read-only
     hint: to allow it, run `kodiak add [DESK]/notes --writable`
     ");
 }
@@ -178,7 +178,7 @@ fn a_page_is_edited_renamed_deleted_and_restored() {
     exit: 2
     --- stderr
     error: there is no page 'nothing' in the trash
-    hint: run `kodiak page list --trash` to see what is
+    hint: run `kodiak page list --trash` to list the trash
     ");
 }
 
@@ -216,25 +216,25 @@ fn only_folders_marked_writable_are_written_to() {
     assert_snapshot!(desk.run(&["page", "delete", "GTD methodology"]), @"
     exit: 2
     --- stderr
-    error: the source 'notes' is only read: nothing is written to it
+    error: the source 'notes' is read-only
     hint: to allow it, run `kodiak add [DESK]/notes --writable`
     ");
     assert_snapshot!(desk.run(&["tag", "add", "GTD methodology", "x"]), @"
     exit: 2
     --- stderr
-    error: the source 'notes' is only read: nothing is written to it
+    error: the source 'notes' is read-only
     hint: to allow it, run `kodiak add [DESK]/notes --writable`
     ");
     assert_snapshot!(desk.run(&["page", "new", "x", "--source", "notes"]), @"
     exit: 2
     --- stderr
-    error: the source 'notes' is only read: nothing is written to it
+    error: the source 'notes' is read-only
     hint: to allow it, run `kodiak add [DESK]/notes --writable`
     ");
     assert_snapshot!(desk.run(&["tag", "rename", "gtd", "done"]), @"
     exit: 2
     --- stderr
-    warning: 3 notes still have #gtd: the source 'notes' is only read: nothing is written to it
+    warning: 3 notes still have #gtd: the source 'notes' is read-only
     hint: to allow it, run `kodiak add [DESK]/notes --writable`
     ");
     assert_eq!(read(&desk, "notes/productivity/gtd.md"), before);
@@ -242,7 +242,7 @@ fn only_folders_marked_writable_are_written_to() {
     exit: 0
     --- stderr
     [DESK]/notes is already registered as 'notes'
-    'notes' can be written to
+    'notes' is now writable
     notes: 42 notes (nothing changed)
     ");
     assert_snapshot!(desk.run(&["tag", "add", "GTD methodology", "#new"]), @"
@@ -275,7 +275,7 @@ fn an_empty_folder_can_be_added_for_writing() {
     exit: 0
     --- stderr
     added [DESK]/empty as 'empty'
-    'empty' can be written to
+    'empty' is now writable
     empty: 0 notes (nothing changed)
     warning: no notes found in [DESK]/empty
     ");
@@ -285,7 +285,7 @@ fn an_empty_folder_can_be_added_for_writing() {
     assert_snapshot!(desk.run(&["page", "edit", "alpha", "--text", "---\nx: 1\n---\n"]), @"
     exit: 2
     --- stderr
-    error: the text begins like frontmatter
+    error: the text starts with what looks like frontmatter
     hint: leave the frontmatter out: the page keeps its own
     ");
     // What another program has just written is found too.

@@ -108,6 +108,15 @@ fn however_it_ends_the_terminal_is_as_it_was() {
 }
 
 #[test]
+fn it_ends_when_its_terminal_is_closed() {
+    let desk = Desk::indexed();
+    let mut session = start(&desk, &["pick", "ramen"]);
+    session.wait_for(first_hit("Ramen broth"));
+    session.hang_up();
+    assert_eq!(session.end(), 129);
+}
+
+#[test]
 fn a_choice_is_printed_for_other_programs() {
     let desk = Desk::indexed();
     let print = |arguments: &[&str], keys: &str| {
@@ -199,4 +208,23 @@ fn a_damaged_index_and_a_missing_source_are_explained() {
     assert_eq!(session.end(), 2);
     session.wait_for_text("error:");
     session.wait_for_text("hint:");
+}
+
+#[test]
+fn the_folder_of_a_note_is_opened() {
+    let desk = Desk::indexed();
+    // What opens folders on either system.
+    for opener in ["xdg-open", "open"] {
+        desk.client(opener, "echo \"$1\" > \"$(dirname \"$0\")/opened\"");
+    }
+    let mut session = start(&desk, &["pick", "ramen"]);
+    session.wait_for(first_hit("Ramen broth"));
+    session.type_in("\u{f}");
+    session.wait_for_text("opened ");
+    let folder = desk.path("notes/cooking");
+    session.wait_for(|_| desk.path("clients/opened").exists());
+    let opened = fs::read_to_string(desk.path("clients/opened")).unwrap();
+    assert_eq!(opened.trim(), folder.to_str().unwrap());
+    session.type_in(ESCAPE);
+    assert_eq!(session.end(), 0, "{}", session.screen());
 }

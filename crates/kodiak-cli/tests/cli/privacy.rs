@@ -7,7 +7,11 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use serde_json::json;
+
 use crate::desk::Desk;
+use crate::http::{Served, token};
+use crate::sessions::{node, piped};
 
 /// The rights of others than the owner.
 const OTHERS: u32 = 0o077;
@@ -36,7 +40,7 @@ fn all_in(folder: &Path) -> Vec<PathBuf> {
 
 /// The program's folders, with what is in them.
 fn own(desk: &Desk) -> Vec<PathBuf> {
-    let folders = ["config/kodiak", "data/kodiak"];
+    let folders = ["config/kodiak", "data/kodiak", "home/.cache/kodiak"];
     folders
         .iter()
         .flat_map(|name| all_in(&desk.path(name)))
@@ -56,6 +60,32 @@ fn used() -> Desk {
     desk.ok(&["config", "set", "search.limit", "7"]);
     desk.ok(&["token", "create", "reader"]);
     desk.run(&["search", "wombat"]);
+    // What is kept beside all this: what was opened, visited, told, recorded and served.
+    let mut open = desk.command(&["open", "cooking/ramen-broth.md"]);
+    assert_eq!(desk.finish(open.env("EDITOR", "true")).code, Some(0));
+    desk.write("other/a.md", "# Elsewhere\n\nA numbat.\n");
+    desk.ok(&["search", "numbat", "--in", "other"]);
+    let event = json!({"session_id": "s-2", "cwd": "/p", "prompt": "When does the wombat dig?",
+        "hook_event_name": "UserPromptSubmit"});
+    let event = desk.write("event.json", event.to_string());
+    let mut hook = desk.command(&["hook"]);
+    desk.finish(hook.stdin(fs::File::open(event).unwrap()));
+    let record = node("aa11", 1, "Dug with the wombat", &["It digs"]);
+    assert_eq!(
+        piped(&desk, &["ingest", "-"], &record.to_string()).code,
+        Some(0)
+    );
+    let token = token(&desk, &["another"]);
+    let served = Served::start(&desk, &[]);
+    served.post("/api/search", &token, &json!({"query": "wombat"}));
+    served.end();
+    for kept in [
+        "data/kodiak/index.db.opened",
+        "home/.cache/kodiak/visits",
+        "home/.cache/kodiak/hook/hook.log",
+    ] {
+        assert!(desk.path(kept).exists(), "{kept}");
+    }
     desk
 }
 
@@ -90,7 +120,7 @@ fn an_earlier_installation_is_tightened_once() {
     let run = desk.run(&["search", "wombat"]);
     let says = |line: &&str| line.contains("from now on only you can");
     let said = run.stderr.lines().filter(says).count();
-    assert_eq!(said, 2, "{run}");
+    assert_eq!(said, 3, "{run}");
     let mine = desk.path("data/kodiak/mine");
     for path in own(&desk) {
         let private = mode(&path) & OTHERS == 0;

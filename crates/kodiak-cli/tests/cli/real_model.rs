@@ -114,6 +114,47 @@ fn with_the_real_model_three_notes_answer_in_other_words() {
     assert_eq!(answer["relevant"], 0, "{answer:#}");
 }
 
+/// The shorter a note, the less similar it is to anything.
+#[test]
+#[ignore = "needs KODIAK_TEST_MODEL"]
+fn with_the_real_model_notes_of_one_line_answer_in_other_words() {
+    let desk = Desk::with_real_model();
+    let gtd = "# GTD\n\nWrite everything down, decide the next action, review weekly.\n";
+    desk.write("notes/gtd.md", gtd);
+    desk.write(
+        "notes/bread.md",
+        "# Bread\n\n500 g flour, 350 g water, 10 g salt.\n",
+    );
+    let redis = "# Redis\n\nRedis keeps keys in memory and expires them with a TTL.\n";
+    desk.write("notes/redis.md", redis);
+    desk.ok(&["add", "notes"]);
+    desk.ok(&["index"]);
+    for (query, path) in [
+        ("task management", "gtd.md"),
+        ("productivity systems", "gtd.md"),
+        ("how to stay on top of my todos", "gtd.md"),
+        ("managing workload", "gtd.md"),
+        ("cache eviction", "redis.md"),
+    ] {
+        let answer = answered(&desk, &["search", query, "--json"]);
+        assert_eq!(answer["hits"][0]["path"], path, "{query}: {answer:#}");
+        assert!(
+            answer["relevant"].as_u64() >= Some(1),
+            "{query}: {answer:#}"
+        );
+    }
+    // What is too dissimilar to be relevant is shown all the same.
+    desk.write(
+        "notes/gtd.md",
+        "# GTD methodology\n\nCapture everything that has your attention into an inbox. Clarify \
+         each item: is it actionable? If it takes less than two minutes, do it at once. Otherwise \
+         put it on a list of next actions by context, and review all lists once a week.\n",
+    );
+    desk.ok(&["index"]);
+    let answer = answered(&desk, &["search", "productivity systems", "--json"]);
+    assert_eq!(answer["hits"][0]["path"], "gtd.md", "{answer:#}");
+}
+
 #[test]
 #[ignore = "needs KODIAK_TEST_MODEL"]
 fn with_the_real_model_the_example_notes_answer_in_other_words() {

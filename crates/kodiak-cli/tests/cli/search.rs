@@ -346,7 +346,7 @@ fn a_filter_that_excludes_everything_is_named() {
     exit: 1
     --- stderr
     nothing found for "pomodoro"
-    no note passes --tag nosuch --after 2020
+    no note matches --tag nosuch --after 2020
     "#);
     assert_snapshot!(desk.run(&["search", "pomodoro", "--tag", "coffee"]), @r#"
     exit: 1

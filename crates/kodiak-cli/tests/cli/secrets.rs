@@ -49,9 +49,9 @@ fn what_is_remembered_has_none_and_says_so() {
         assert!(!run.stderr.contains(TOKEN), "{run}");
     }
     let status = desk.json(&["status", "--json"]);
-    assert_eq!(status["sources"][0]["secrets_left_out"], 2, "{status}");
+    assert_eq!(status["sources"][0]["secrets_left_out"], 3, "{status}");
     let shown = desk.ok(&["status"]).stdout;
-    assert!(shown.contains("\n  2 secrets left out\n"), "{shown}");
+    assert!(shown.contains("\n  3 secrets left out\n"), "{shown}");
     assert!(!has(&desk.path("data"), TOKEN) && !has(&desk.path("data"), "hunter2"));
 }
 
@@ -127,4 +127,109 @@ fn what_tools_read_and_wrote_has_none() {
     let status = desk.json(&["status", "--json"]);
     let count = status["sources"][0]["secrets_left_out"].as_u64().unwrap();
     assert!(count >= 3, "{status}");
+}
+
+#[test]
+fn every_way_to_write_from_the_command_line_leaves_them_out() {
+    let desk = Desk::new();
+    desk.ok(&["remember", "Deploys wait.", "--id", "own", "--tag", "ops"]);
+    let said = format!("password is {TOKEN}");
+    let meta = format!("note={TOKEN}");
+    let mut ways: Vec<Vec<&str>> = Vec::new();
+    for option in [
+        "--title",
+        "--kind",
+        "--category",
+        "--tag",
+        "--project",
+        "--session",
+        "--summary",
+    ] {
+        ways.push(vec!["remember", "--force", option, TOKEN]);
+        ways.push(vec![
+            "article", "save", "Plain", "--text", "Plain.", "--force", option, TOKEN,
+        ]);
+    }
+    // A title is an argument there.
+    ways.retain(|way| !(way[0] == "article" && way.contains(&"--title")));
+    ways.push(vec!["article", "save", TOKEN, "--text", "Plain."]);
+    ways.push(vec!["article", "save", "Plain", "--text", &said]);
+    for option in ["--source-ref", "--source-type"] {
+        ways.push(vec![
+            "remember", "--force", "--title", "Plain", option, TOKEN,
+        ]);
+    }
+    ways.push(vec!["remember", "--force", "--meta", &meta]);
+    for (number, way) in ways.iter().enumerate() {
+        let text = format!("Entry {number} of the list.");
+        let mut way = way.clone();
+        if way[0] == "remember" {
+            way.insert(1, &text);
+        }
+        let run = desk.ok(&way);
+        assert!(run.stderr.contains("1 secret left out"), "{way:?}: {run}");
+        assert!(
+            !run.stdout.contains(TOKEN) && !run.stderr.contains(TOKEN),
+            "{way:?}: {run}"
+        );
+        assert!(!has(&desk.path("data"), TOKEN), "{way:?}");
+    }
+    let renamed = desk.ok(&["tag", "rename", "ops", TOKEN]);
+    assert!(renamed.stderr.contains("1 secret left out"), "{renamed}");
+    assert!(!renamed.stderr.contains(TOKEN), "{renamed}");
+    let text = fs::read_to_string(desk.path("data/kodiak/memory/own.md")).unwrap();
+    assert!(text.contains("[redacted:github-token]"), "{text}");
+    for folder in ["data", "home", "config"] {
+        assert!(
+            !desk.path(folder).exists() || !has(&desk.path(folder), TOKEN),
+            "{folder}"
+        );
+    }
+    // It is a name like any other, and the same renaming again changes nothing.
+    let tags = desk.ok(&["tag", "list"]).stdout;
+    assert!(tags.contains("redacted:github-token"), "{tags}");
+    let again = desk.run(&["tag", "rename", "ops", TOKEN]);
+    assert_eq!(again.code, Some(1), "{again}");
+}
+
+/// Notes are their owner's: what a person calls a tag of them is what they get.
+#[test]
+fn a_tag_of_notes_is_as_it_was_typed() {
+    let desk = Desk::new();
+    desk.write("notes/a.md", "---\ntags: [ops]\n---\nPlain.\n");
+    desk.ok(&["add", "notes", "--writable"]);
+    desk.ok(&["remember", "Deploys wait.", "--id", "own", "--tag", "ops"]);
+    let run = desk.ok(&["tag", "rename", "ops", TOKEN]);
+    assert!(run.stderr.contains("1 secret left out"), "{run}");
+    let note = fs::read_to_string(desk.path("notes/a.md")).unwrap();
+    assert!(note.contains(TOKEN), "{note}");
+    assert!(!has(&desk.path("data/kodiak/memory"), TOKEN));
+    // The journal, which had it while the notes were written, is gone.
+    let beside = fs::read_dir(desk.path("data/kodiak")).unwrap();
+    let names: Vec<_> = beside.map(|entry| entry.unwrap().file_name()).collect();
+    assert!(!names.contains(&"index.db.tag-rename".into()), "{names:?}");
+}
+
+#[test]
+fn secrets_are_counted_wherever_they_were() {
+    let desk = Desk::new();
+    let meta = format!("note={TOKEN}");
+    desk.ok(&[
+        "remember",
+        "Plain.",
+        "--title",
+        TOKEN,
+        "--tag",
+        TOKEN,
+        "--category",
+        TOKEN,
+        "--project",
+        TOKEN,
+        "--meta",
+        &meta,
+    ]);
+    let text = format!("Use {TOKEN}, my password is hunter2");
+    desk.ok(&["remember", &text]);
+    let status = desk.json(&["status", "--json"]);
+    assert_eq!(status["sources"][0]["secrets_left_out"], 7, "{status}");
 }

@@ -110,7 +110,7 @@ fn records_from_standard_input_are_stored_indexed_and_embedded() {
     assert_snapshot!(piped(&desk, &["ingest"], &other), @"
     exit: 2
     --- stderr
-    warning: line 1: version 1 of the record 'aa11' exists with other content; records are never changed: give the new one a higher version
+    warning: line 1: version 1 of the record 'aa11' already exists with different content; records are never changed: give the new one a higher version
     ");
 }
 
@@ -175,7 +175,7 @@ fn records_are_written_only_where_that_is_allowed() {
     assert_snapshot!(piped(&desk, &["ingest", "--source", "sessions"], &lines()), @"
     exit: 2
     --- stderr
-    error: the source 'sessions' is only read: nothing is written to it
+    error: the source 'sessions' is read-only
     hint: `kodiak sessions add` adds records; to allow it, run `kodiak add --sessions [DESK]/brain --writable`
     ");
     // Without a name they go to another folder, once and again.
@@ -455,4 +455,24 @@ fn a_record_opens_in_the_editor() {
     assert!(status.success());
     let seen = fs::read_to_string(desk.path("editor.seen")).unwrap();
     assert!(seen.contains("nodes/2026/02/aa11-v1.json"), "{seen}");
+}
+
+#[test]
+fn questions_are_erased_with_whatever_is_purged() {
+    let desk = fed();
+    let log = desk.path("data/kodiak/brain-queries.txt");
+    let config = fs::read_to_string(desk.config()).unwrap();
+    let remembers = format!("{config}\n[brain]\nremember_queries = true\n");
+    fs::write(desk.config(), remembers).unwrap();
+    desk.ok(&["brain", "weekly inbox review"]);
+    assert!(log.exists());
+    // The trash is not the end of anything.
+    desk.ok(&["remember", "The wombat digs.", "--id", "wombat"]);
+    desk.ok(&["forget", "wombat"]);
+    assert!(log.exists());
+    desk.ok(&["forget", "--purge", "aa11"]);
+    assert!(!log.exists());
+    // Those that are asked afterwards are kept again.
+    desk.ok(&["brain", "weekly inbox review"]);
+    assert_eq!(fs::read_to_string(&log).unwrap(), "weekly inbox review\n");
 }

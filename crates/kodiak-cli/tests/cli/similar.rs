@@ -5,6 +5,7 @@ use insta::assert_snapshot;
 use serde_json::json;
 
 use crate::meaning::{embedded, notices, without_vectors};
+use crate::screen::SMALL;
 
 #[test]
 fn notes_like_a_note() {
@@ -83,4 +84,15 @@ fn a_note_without_vectors_is_compared_by_its_words() {
     assert_eq!(answer["retrievers"], json!({"lexical": "fts5"}));
     assert_eq!(answer["hits"][0]["found_by"], json!(["lexical"]));
     assert!(notices(&answer).contains("is not embedded yet"), "{answer}");
+    let shown = desk.on_terminal(SMALL, &["similar", "Sourdough"]);
+    assert!(shown.text().contains("is not embedded yet"), "{shown}");
+    // With semantic search off, that is why, and a person at a terminal knows.
+    let off = ["similar", "Sourdough", "--model", "none"];
+    let answer = desk.json(&[&off[..], &["--json"]].concat());
+    assert!(
+        notices(&answer).contains("semantic search is off"),
+        "{answer}"
+    );
+    let shown = desk.on_terminal(SMALL, &off);
+    assert!(!shown.text().contains("compared by words"), "{shown}");
 }

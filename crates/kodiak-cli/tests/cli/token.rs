@@ -86,7 +86,7 @@ fn what_cannot_be_a_token_is_refused() {
     assert_snapshot!(desk.run(&["token", "create", "x", "--expires", "yesterday"]), @"
     exit: 2
     --- stderr
-    error: a token that expires at 'yesterday' is never valid
+    error: a token that expires at 'yesterday' would never be valid
     hint: name a date to come, such as 2030-01-31, or how long it is valid: 30d, 2w, 3m, 1y
     ");
     assert_snapshot!(desk.run(&["token", "create", "two words"]), @"

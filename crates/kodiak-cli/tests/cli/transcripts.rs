@@ -46,7 +46,10 @@ fn all_that_are_found_are_added_and_kept() {
     let run = add(&desk, &["--transcripts"]);
     assert_eq!(run.code, Some(0), "{run}");
     // What will be kept is said before anything is.
-    let said = run.stderr.find("is kept in").expect("it says so");
+    let said = run
+        .stderr
+        .find("keeps a copy of their text")
+        .expect("it says so");
     assert!(
         said < run.stderr.find("added ").expect("and then adds"),
         "{run}"
@@ -149,7 +152,7 @@ fn a_turn_is_shown_with_those_around_it() {
 fn copies_can_be_declined() {
     let desk = desk();
     let run = add(&desk, &["--transcripts=claude-code", "--no-keep"]);
-    assert!(run.stderr.contains("nothing of them is kept"), "{run}");
+    assert!(run.stderr.contains("no copy is kept"), "{run}");
     assert!(!desk.index().with_file_name("transcripts").exists());
     let config = fs::read_to_string(desk.config()).unwrap();
     assert!(config.contains("keep = false"), "{config}");

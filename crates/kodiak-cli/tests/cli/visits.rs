@@ -2,7 +2,14 @@
 //! commands know what it printed.
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use kodiak::store::WriteLock;
+use kodiak::store::prelude::*;
+
+use tiny_terminal::Session;
 
 use crate::desk::Desk;
 
@@ -173,4 +180,155 @@ fn a_visit_is_embedded() {
     assert_eq!(answer["retrievers"]["semantic"], "tiny");
     assert_eq!(answer["embedded"], 1.0);
     assert!(!desk.path("data/kodiak/embeddings.db").exists());
+}
+
+#[test]
+fn notes_of_visits_and_of_sources_are_read_together() {
+    let desk = Desk::new();
+    desk.write("notes/tea.md", "# Tea\n\nThe kettle whistles.\n");
+    desk.write("other/a.md", "# A\n\nA numbat.\n");
+    desk.write("third/b.md", "# B\n\nA quokka.\nIt smiles.\n");
+    desk.ok(&["add", "notes"]);
+    for (folder, word) in [("other", "numbat"), ("third", "quokka")] {
+        desk.ok(&["search", word, "--in", folder]);
+    }
+    // In the order of their names, whichever index knows them.
+    let names = [
+        "third/b.md:3-4",
+        "notes/tea.md",
+        "other/a.md",
+        "notes/tea.md",
+    ];
+    let read = desk.json(&[&["get"][..], &names, &["--json"]].concat());
+    let texts: Vec<&str> = read["observations"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| one["text"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        texts,
+        [
+            "A quokka.\nIt smiles.\n",
+            "# Tea\n\nThe kettle whistles.\n",
+            "# A\n\nA numbat.\n"
+        ]
+    );
+    let run = desk.run(&["get", "notes/tea.md", "nope", "other/a.md"]);
+    assert_eq!(run.code, Some(2), "{run}");
+    assert!(
+        run.stdout.contains("kettle") && run.stdout.contains("numbat"),
+        "{run}"
+    );
+}
+
+#[test]
+fn the_home_folder_is_searched_only_if_that_is_confirmed() {
+    let desk = Desk::new();
+    desk.write("home/notes/tea.md", "# Tea\n\nThe kettle whistles.\n");
+    for folder in ["home", "."] {
+        let run = desk.run(&["search", "kettle", "--in", folder]);
+        assert_eq!(run.code, Some(2), "{run}");
+        assert!(run.stderr.contains("your home folder"), "{run}");
+        assert!(run.stderr.contains("was not confirmed"), "{run}");
+    }
+    assert!(!visits(&desk).exists());
+    let ask = |answer: &str, said: &str| {
+        let mut command = desk.command(&["search", "kettle", "--in", "home"]);
+        command.env("TERM", "xterm-256color");
+        let mut session = Session::start(&command, 100, 30, None);
+        session.wait_for_text("Index all of it for this search? [y/N]");
+        session.type_in(answer);
+        let code = session.end();
+        (code, session.wait_for_text(said).to_string())
+    };
+    let (code, shown) = ask("\r", "was not searched");
+    assert_eq!(code, 2, "{shown}");
+    assert!(!visits(&desk).exists());
+    let (code, shown) = ask("y\r", "The kettle whistles");
+    assert_eq!(code, 0, "{shown}");
+    // It is asked for once.
+    assert_eq!(desk.found(&["kettle", "--in", "home"]), ["notes/tea.md"]);
+    assert_eq!(desk.found(&["kettle", "--in", "home/notes"]), ["tea.md"]);
+}
+
+/// A desk with a memory, and a visited folder with a copy of it.
+fn visited(text: &str) -> Desk {
+    let desk = Desk::new();
+    desk.ok(&["remember", text, "--id", "safe"]);
+    fs::create_dir_all(desk.path("copies")).unwrap();
+    let memory = desk.path("data/kodiak/memory/safe.md");
+    fs::copy(&memory, desk.path("copies/safe.md")).unwrap();
+    assert_eq!(desk.found(&["numbat", "--in", "copies"]), ["safe.md"]);
+    desk
+}
+
+#[test]
+fn a_purge_that_is_finished_later_leaves_no_byte_in_a_visit() {
+    let desk = visited("The safe opens with the numbat figurine.");
+    // A reader holds up the end of it.
+    let reader = kodiak::store::SqliteStore::open(&desk.index()).unwrap();
+    let purged = reader.in_snapshot(|| {
+        reader.corpus()?;
+        Ok(desk.run(&["forget", "--purge", "safe"]))
+    });
+    let purged = purged.unwrap();
+    assert_eq!(purged.code, Some(2), "{purged}");
+    assert!(!contain(&visits(&desk), "numbat figurine"));
+    drop(reader);
+    desk.ok(&["index"]);
+    assert!(!contain(&desk.path("home"), "numbat"));
+    assert!(!contain(&desk.path("data"), "numbat figurine"));
+}
+
+#[test]
+fn a_visit_that_is_made_while_a_purge_waits_is_removed_as_well() {
+    let desk = visited("The safe opens with the numbat figurine.");
+    let lock = WriteLock::acquire(&desk.index(), "process 4711 (kodiak index)").unwrap();
+    let mut purge = desk.command(&["forget", "--purge", "safe"]);
+    purge.stderr(Stdio::piped());
+    let mut purge = purge.spawn().unwrap();
+    let mut said = BufReader::new(purge.stderr.take().unwrap()).lines();
+    let waits = said.find(|line| line.as_ref().unwrap().contains("waiting for process 4711"));
+    assert!(waits.is_some());
+    assert_eq!(desk.found(&["numbat", "--in", "copies"]), ["safe.md"]);
+    assert!(contain(&visits(&desk), "numbat figurine"));
+    fs::remove_file(desk.path("copies/safe.md")).unwrap();
+    drop(lock);
+    let said: Vec<String> = said.map(Result::unwrap).collect();
+    assert!(purge.wait().unwrap().success(), "{said:?}");
+    assert!(!contain(&visits(&desk), "numbat"));
+}
+
+#[test]
+fn a_search_that_runs_beside_a_purge_brings_nothing_back() {
+    let desk = visited("The safe opens with the numbat figurine.");
+    let visit = fs::read_dir(visits(&desk)).unwrap().next().unwrap();
+    let index = visit.unwrap().path().join("index.db");
+    let lock = WriteLock::acquire(&index, "process 4711 (kodiak search)").unwrap();
+    let mut search = desk.command(&["search", "numbat", "--in", "copies"]);
+    search.stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut search = search.spawn().unwrap();
+    let mut said = BufReader::new(search.stderr.take().unwrap()).lines();
+    let waits = said.find(|line| line.as_ref().unwrap().contains("waiting for process 4711"));
+    assert!(waits.is_some());
+    let mut purge = desk.command(&["forget", "--purge", "safe"]);
+    let mut purge = purge.stderr(Stdio::null()).spawn().unwrap();
+    drop(said);
+    drop(lock);
+    search.wait().unwrap();
+    let purged = purge.wait().unwrap();
+    if !purged.success() {
+        // It could not wait for the search so long, and said so.
+        desk.ok(&["index"]);
+    }
+    assert!(!contain(&visits(&desk), "numbat"));
+    assert!(!contain(&desk.path("data"), "numbat figurine"));
+}
+
+#[test]
+fn the_trash_and_retention_leave_visits_alone() {
+    let desk = visited("The safe opens with the numbat figurine.");
+    desk.ok(&["forget", "safe"]);
+    assert!(contain(&visits(&desk), "numbat figurine"));
 }

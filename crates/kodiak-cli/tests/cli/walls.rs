@@ -5,9 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Each crate with the crates of this workspace that it may use, as ARCHITECTURE.md says.
-const WALLS: [(&str, &[&str]); 16] = [
+const WALLS: [(&str, &[&str]); 19] = [
     ("kodiak-base", &[]),
     ("kodiak-redact", &[]),
+    ("kodiak-render", &[]),
     ("kodiak-text", &["kodiak-base"]),
     ("kodiak-rank", &["kodiak-base"]),
     (
@@ -17,6 +18,16 @@ const WALLS: [(&str, &[&str]); 16] = [
     (
         "kodiak-store",
         &["kodiak-base", "kodiak-models", "kodiak-rank", "kodiak-text"],
+    ),
+    (
+        "kodiak-postgres",
+        &[
+            "kodiak-base",
+            "kodiak-models",
+            "kodiak-rank",
+            "kodiak-store",
+            "kodiak-text",
+        ],
     ),
     (
         "kodiak",
@@ -64,7 +75,26 @@ const WALLS: [(&str, &[&str]); 16] = [
     ("kodiak-picker", &["kodiak"]),
     (
         "kodiak-server",
-        &["kodiak", "kodiak-memory", "kodiak-notes", "kodiak-sessions"],
+        &[
+            "kodiak",
+            "kodiak-memory",
+            "kodiak-notes",
+            "kodiak-render",
+            "kodiak-sessions",
+        ],
+    ),
+    (
+        "kodiak-team",
+        &[
+            "kodiak",
+            "kodiak-base",
+            "kodiak-memory",
+            "kodiak-notes",
+            "kodiak-postgres",
+            "kodiak-server",
+            "kodiak-store",
+            "kodiak-text",
+        ],
     ),
     (
         "kodiak-cli",
@@ -76,8 +106,10 @@ const WALLS: [(&str, &[&str]); 16] = [
             "kodiak-memory",
             "kodiak-notes",
             "kodiak-picker",
+            "kodiak-postgres",
             "kodiak-server",
             "kodiak-sessions",
+            "kodiak-team",
         ],
     ),
 ];
@@ -159,6 +191,7 @@ fn features_know_the_library_and_not_each_other() {
             "kodiak-hook",
             "kodiak-picker",
             "kodiak-server",
+            "kodiak-team",
         ];
         let surface = surfaces.contains(&name);
         let may_use_features = surface && name != "kodiak-picker";

@@ -13,13 +13,13 @@ use crate::desk::Desk;
 const PATIENCE: Duration = Duration::from_mins(2);
 
 /// A running `kodiak index --watch`, ended with the test.
-struct Watching {
+pub(crate) struct Watching {
     child: Child,
     said: Receiver<String>,
 }
 
 impl Watching {
-    fn start(desk: &Desk) -> Self {
+    pub(crate) fn start(desk: &Desk) -> Self {
         let mut command = desk.command(&["index", "--watch"]);
         let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
         let (sender, said) = channel();
@@ -35,7 +35,7 @@ impl Watching {
     }
 
     /// Waits until a line with this text is said.
-    fn expect(&self, text: &str) -> String {
+    pub(crate) fn expect(&self, text: &str) -> String {
         let until = Instant::now() + PATIENCE;
         loop {
             let left = until.saturating_duration_since(Instant::now());
@@ -82,7 +82,7 @@ fn a_drive_that_goes_away_keeps_its_notes() {
     desk.ok(&["add", "drive"]);
     let watching = Watching::start(&desk);
     std::fs::rename(desk.path("drive/inner"), desk.path("unplugged")).unwrap();
-    watching.expect("there are no notes in");
+    watching.expect("there are no longer any notes in");
     assert_eq!(desk.found(&["--no-refresh", "wombat"]).len(), 2);
     std::fs::rename(desk.path("unplugged"), desk.path("drive/inner")).unwrap();
     desk.write("drive/new.md", "# New\n\nquokka\n");

@@ -5,12 +5,14 @@ use kodiak::search::Hit;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::{Layout, Marked, place, sentence, wrap};
+use crate::output::cut;
 use crate::output::style::BOLD;
 
 /// The space between two columns.
 const GAP: &str = "  ";
 /// The fewest columns of a sentence, and the most that it takes from a long path.
 const MIN_SENTENCE: usize = 16;
+const MAX_SENTENCE: usize = 40;
 
 /// The widths of the columns, the same for all hits.
 #[derive(Clone, Copy, Debug, Default)]
@@ -42,8 +44,15 @@ pub(super) fn line(number: usize, hit: &Hit, columns: Columns, layout: Layout<'_
     let title = title.unwrap_or_default();
     let pad = " ".repeat(columns.title.saturating_sub(title.width()));
     let left = width.saturating_sub(start.len() + columns.title + GAP.len());
+    let words = sentence::marked(hit);
     let name = place::name(hit, layout);
-    let path = from_the_end(&name, left);
+    // The sentence tells more than the folders of a path, which is a link all the same.
+    let wanted = sentence::text(&words).width().min(left * 2 / 5);
+    let wanted = match wanted.clamp(MIN_SENTENCE, MAX_SENTENCE) {
+        _ if words.is_empty() => 0,
+        wanted => wanted + GAP.len(),
+    };
+    let path = cut::in_the_middle(&name, left.saturating_sub(wanted));
     let shown = start + &title;
     let mut line = painter.paint(BOLD, &shown);
     line.push_str(&pad);
@@ -51,30 +60,13 @@ pub(super) fn line(number: usize, hit: &Hit, columns: Columns, layout: Layout<'_
     line.push_str(&place::linked(hit, &path, layout));
     let left = left.saturating_sub(path.width() + GAP.len());
     if left >= MIN_SENTENCE {
-        let words = around_match(&sentence::marked(hit), left);
+        let words = around_match(&words, left);
         if let Some(words) = wrap(&words, left, 1).first() {
             line.push_str(GAP);
             line.push_str(&sentence::painted(words, painter));
         }
     }
     line
-}
-
-/// Returns a path cut at its beginning to fit the columns.
-fn from_the_end(path: &str, columns: usize) -> String {
-    if path.width() <= columns {
-        return path.to_owned();
-    }
-    let mut left = columns.saturating_sub(1);
-    let fits = |character: &char| {
-        let width = character.width().unwrap_or(0);
-        let fits = width <= left;
-        left = left.saturating_sub(width);
-        fits
-    };
-    let end: Vec<char> = path.chars().rev().take_while(fits).collect();
-    let end: String = end.into_iter().rev().collect();
-    format!("…{end}")
 }
 
 /// Returns the part of a sentence to show in so many columns: its beginning, unless the
@@ -143,12 +135,6 @@ mod tests {
         assert_eq!(shown("steam", 20), "…and steam, and…");
         assert_eq!(shown("patience", 20), "…then patience.");
         assert_eq!(shown("patience", 60), sentence);
-    }
-
-    #[test]
-    fn a_path_keeps_its_end() {
-        assert_eq!(from_the_end("notes/a.md:3", 12), "notes/a.md:3");
-        assert_eq!(from_the_end("notes/a.md:3", 8), "…/a.md:3");
     }
 
     proptest! {

@@ -7,6 +7,7 @@ use unicode_width::UnicodeWidthStr;
 
 use super::{INDENT, Layout, Line};
 use crate::output::escape::escaped;
+use crate::output::link::Linked;
 use crate::output::style::DIM;
 
 /// The maximum number of tags shown for a hit.
@@ -60,11 +61,11 @@ pub(super) fn name(hit: &Hit, layout: Layout<'_>) -> String {
 
 /// Renders a path, or a part of it, as a link to the hit if links are shown.
 pub(super) fn linked(hit: &Hit, path: &str, layout: Layout<'_>) -> String {
-    let path = layout.painter.paint(DIM, path);
-    match layout.places.address(hit) {
-        Some(address) if layout.links => link(&address, &path),
-        _ => path,
-    }
+    let name = Linked {
+        text: path.to_owned(),
+        address: layout.places.address(hit),
+    };
+    name.dimmed(layout.painter, layout.links)
 }
 
 /// Renders where else a hit's text is: as many copies as fit on the line, at least
@@ -87,11 +88,6 @@ pub(super) fn copies(copies: &[Duplicate], layout: Layout<'_>) -> Option<String>
     let fitting = (2..=shown.len()).rev().filter_map(line);
     let fitting = fitting.filter(|line| line.width() <= layout.columns());
     fitting.chain(line(1)).next()
-}
-
-/// Makes text a link, as terminals understand it (OSC 8).
-fn link(address: &str, text: &str) -> String {
-    format!("\u{1b}]8;;{address}\u{1b}\\{text}\u{1b}]8;;\u{1b}\\")
 }
 
 /// Renders the first tags, and how many more there are.
@@ -153,14 +149,6 @@ mod tests {
         assert_eq!(
             line(&[&long, "b"], 40).unwrap(),
             format!("also in notes/{long} and 1 more")
-        );
-    }
-
-    #[test]
-    fn a_link_encloses_what_is_shown() {
-        assert_eq!(
-            link("file:///a%20b", "a b"),
-            "\u{1b}]8;;file:///a%20b\u{1b}\\a b\u{1b}]8;;\u{1b}\\"
         );
     }
 }

@@ -9,12 +9,15 @@ use clap_complete::Shell;
 
 /// What fzf is told. No shell replaces anything in single quotes.
 const OPTIONS: &str = "\
---disabled --prompt 'notes> ' --delimiter : --with-nth 3.. \
---bind 'start:reload:kodiak search --quiet --as-you-type --format line -- {q} 2>/dev/null || true' \
---bind 'change:reload:kodiak search --quiet --as-you-type --format line -- {q} 2>/dev/null || true' \
+--disabled --prompt 'notes> ' --delimiter : \
+--bind 'start:reload:SEARCH -- {q} 2>/dev/null || true' \
+--bind 'change:reload:SEARCH -- {q} 2>/dev/null || true' \
 --bind 'enter:become:kodiak open {1}:{2}' \
---preview 'kodiak get --quiet --line-numbers {1} 2>/dev/null' \
+--preview 'kodiak get --quiet --line-numbers {1} 2>/dev/null | sed {2}\"s/^/> /\"' \
 --preview-window 'right,60%,wrap,+{2}/2'";
+
+/// What finds notes by a query that is being typed.
+const SEARCH: &str = "kodiak search --quiet --model none --as-you-type --format line";
 
 /// For bash and zsh.
 const BASH: &str = r#"
@@ -40,5 +43,5 @@ pub(super) fn binding(shell: Shell) -> String {
         Shell::Fish => FISH,
         _ => "",
     };
-    script.replace("OPTIONS", OPTIONS)
+    script.replace("OPTIONS", OPTIONS).replace("SEARCH", SEARCH)
 }

@@ -15,7 +15,9 @@ use crate::arguments::ForgetArguments;
 use crate::failure::refusal;
 use crate::output::Output;
 use crate::output::escape::escaped;
+use crate::output::phrases::ago;
 use crate::output::question;
+use crate::places::Reader;
 
 /// The number of matches that are listed.
 const MOST: usize = 20;
@@ -72,7 +74,7 @@ pub(super) fn chosen(
     let hits = &found.hits;
     let listed: Vec<String> = (1..)
         .zip(hits)
-        .map(|(number, hit)| line(number, hit))
+        .map(|(number, hit)| line(number, hit, output))
         .collect();
     let uid = |hit: &Hit| hit.uri.clone();
     if let ([only], true) = (hits.as_slice(), arguments.yes) {
@@ -83,16 +85,16 @@ pub(super) fn chosen(
     }
     if arguments.yes || !question::can_ask() {
         let what = match hits.len() {
-            1 => format!("\"{query}\" is not a name; one memory has these words"),
-            many => format!("\"{query}\" is not a name; {many} memories have these words"),
+            1 => format!("no memory is named \"{query}\"; one memory contains these words"),
+            many => format!("no memory is named \"{query}\"; {many} memories contain these words"),
         };
         let hint = match hits.len() {
             1 => "name its id, or add --yes",
-            _ => "name the ids of those to forget",
+            _ => "give the ids of the memories to forget",
         };
         return Err(refusal(what, hint));
     }
-    output.notice("Which? Numbers, all, or nothing to keep them:");
+    output.notice("Forget which? Enter numbers, \"all\", or nothing to cancel:");
     let mut typed = String::new();
     io::stdin().lock().read_line(&mut typed)?;
     let numbers = numbers(&typed, hits.len()).ok_or_else(|| {
@@ -107,8 +109,12 @@ pub(super) fn chosen(
         .collect())
 }
 
-fn line(number: usize, hit: &Hit) -> String {
-    let day = hit.written_at().get(..10).unwrap_or_default();
+fn line(number: usize, hit: &Hit, output: &Output) -> String {
+    let day = hit.written_at();
+    let day = match (kodiak::date::parse(day), output.reader_beside()) {
+        (Some(at), Reader::Person) => ago(at, kodiak::date::now()),
+        _ => day.get(..10).unwrap_or_default().to_owned(),
+    };
     format!("{number}. {} {day} {}", hit.id, escaped(&hit.title))
 }
 

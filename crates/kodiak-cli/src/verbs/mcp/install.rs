@@ -24,8 +24,8 @@ pub(super) fn run(
     };
     if arguments.hooks && !client.has_hooks() {
         return Err(refusal(
-            format!("{} has no hooks that Kodiak serves", client.name()),
-            "leave out --hooks; Claude Code and Codex have some",
+            format!("Kodiak has no hook for {}", client.name()),
+            "omit --hooks; there are hooks for Claude Code and Codex",
         ));
     }
     one_client(client, arguments.hooks, arguments, context)?;
@@ -96,9 +96,9 @@ fn one_client(
 fn print(client: Client, path: &Path, text: &str, context: &Context<'_>) -> anyhow::Result<()> {
     context.output.answer(text)?;
     context.output.notice(&format!(
-        "For {}, in {}. With --write, this command enters it there.",
-        client.name(),
-        path.display()
+        "Add this to {} for {}, or run this command again with --write.",
+        path.display(),
+        client.name()
     ));
     Ok(())
 }
@@ -108,10 +108,10 @@ fn enter(client: Client, path: &Path, edit: Edit<'_>, context: &Context<'_>) -> 
     context
         .output
         .notice(&match clients::save(client, path, edit)? {
-            Saved::Same => format!("{shown} has it already"),
+            Saved::Same => format!("{shown} already has it"),
             Saved::Created => format!("wrote {shown}"),
             Saved::Replaced(copy) => {
-                format!("wrote {shown}; the file before is {}", copy.display())
+                format!("wrote {shown}; the previous version is {}", copy.display())
             }
         });
     Ok(())

@@ -26,7 +26,7 @@ pub(super) fn run(
         let name = client.name();
         context
             .output
-            .notice(&format!("{name} does not use Kodiak"));
+            .notice(&format!("Kodiak is not set up in {name}"));
     }
     Ok(Outcome::of_finding(found))
 }
@@ -41,7 +41,7 @@ fn take_out(
     let shown = path.display();
     let said = match clients::remove(client, path, part)? {
         Removed::Absent => return Ok(false),
-        Removed::Changed => format!("took Kodiak out of {shown}"),
+        Removed::Changed => format!("removed Kodiak from {shown}"),
         Removed::Deleted => format!("removed {shown}, which had nothing else"),
     };
     context.output.notice(&said);

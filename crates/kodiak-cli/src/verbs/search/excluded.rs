@@ -35,7 +35,7 @@ pub(super) fn reason(
         Some((!answer.hits.is_empty()).then_some(answer.total as u64))
     };
     if count(&in_query.join(" "), request.filter.clone())?.is_none() {
-        return Some(format!("no note passes {typed}"));
+        return Some(format!("no note matches {typed}"));
     }
     let matching = count(&words_of(&request.query), everything)??;
     let notes = match matching {
@@ -49,10 +49,11 @@ pub(super) fn reason(
 pub(super) fn filters(answer: &Answer) -> Vec<String> {
     let shown = |filter: &QueryFilter| {
         let QueryFilter { field, value, .. } = filter;
+        let sign = if filter.excluded { "-" } else { "" };
         if value.contains(char::is_whitespace) {
-            format!("{field}:\"{value}\"")
+            format!("{sign}{field}:\"{value}\"")
         } else {
-            format!("{field}:{value}")
+            format!("{sign}{field}:{value}")
         }
     };
     answer.filters.iter().map(shown).collect()

@@ -17,9 +17,11 @@ use crate::assemble::{self, Purpose};
 use crate::config::{Config, RegisteredSource};
 use crate::context::Context;
 use crate::embedding;
-use crate::failure;
+use crate::failure::{self, refusal};
 use crate::interrupt::Working;
 use crate::listener::{Listener, Summaries};
+use crate::output::question;
+use crate::paths;
 use crate::registry;
 use crate::visits::{self, Visit};
 
@@ -88,6 +90,9 @@ fn refresh(context: &Context<'_>, typed: &Path) -> anyhow::Result<Scope> {
             return refreshed(context, &config, source, inside);
         }
     }
+    if !visits::is_known(&folder) {
+        confirm(&folder)?;
+    }
     let visit = Visit::begin(&folder)?;
     let config = visit.config(&config);
     let visiting = visit.context(context);
@@ -100,6 +105,32 @@ fn refresh(context: &Context<'_>, typed: &Path) -> anyhow::Result<Scope> {
         visit: Some(visit),
         ..scope
     })
+}
+
+/// Asks before the home folder, or one that contains it, is indexed for a search.
+fn confirm(folder: &Path) -> anyhow::Result<()> {
+    let home = paths::home().and_then(|home| home.canonicalize().ok());
+    let Some(home) = home.filter(|home| home.starts_with(folder)) else {
+        return Ok(());
+    };
+    let path = folder.display();
+    let what = if home == folder {
+        format!("{path} is your home folder")
+    } else {
+        format!("{path} contains your home folder")
+    };
+    let question = format!("{what}. Index all of it for this search?");
+    match question::confirmed(&question) {
+        Some(true) => Ok(()),
+        Some(false) => Err(refusal(
+            format!("{path} was not searched"),
+            "name a folder inside it",
+        )),
+        None => Err(refusal(
+            format!("{what}, and searching it was not confirmed"),
+            format!("name a folder inside it, or register it with `kodiak add {path} --yes`"),
+        )),
+    }
 }
 
 /// Reports whether a source contains notes from this part of its folder. The part

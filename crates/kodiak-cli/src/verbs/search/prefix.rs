@@ -129,6 +129,7 @@ mod tests {
             globs: Vec::new(),
             writable: false,
             transcripts: None,
+            server: None,
         });
         let absolute = format!("{}/notes/coo", root.display());
         for (typed, here, expected, named) in [
