@@ -27,9 +27,10 @@ use crate::clusters::DIMENSIONS;
 use crate::picture::save;
 use alone::{Task, start};
 use findings::{Column, Findings, say, thousands};
+pub(crate) use pretend::Pretender;
 use program::Program;
 pub(crate) use queries::Kind;
-use texts::Texts;
+pub(crate) use texts::{Texts, generated};
 
 /// The maximum number of documents that are written as files.
 const MAX_FILES: usize = 100_000;

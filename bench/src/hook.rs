@@ -311,12 +311,13 @@ fn rows(
         format!("{name}: items that are right"),
         percent(own.right, own.items),
         "%",
-        format!(
-            "{} of {}; {:.1} % by their first document alone",
-            own.right,
-            own.items,
-            percent(own.exact, own.items)
-        ),
+        format!("{} of {}", own.right, own.items),
+    );
+    report.add(
+        format!("{name}: items that are right by their first document"),
+        percent(own.exact, own.items),
+        "%",
+        format!("{} of {}", own.exact, own.items),
     );
     report.add(
         format!("{name}: own prompts with a right item"),

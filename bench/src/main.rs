@@ -12,9 +12,11 @@ mod crash;
 mod embed;
 mod embed_order;
 mod folder;
+mod frecency;
 mod hook;
 mod memory;
 mod mix;
+mod page;
 mod pick;
 mod picture;
 mod quality;
@@ -24,6 +26,7 @@ mod refresh;
 mod report;
 mod scale;
 mod server;
+mod team;
 mod transcripts;
 mod typos;
 mod vectors;
@@ -73,12 +76,16 @@ enum What {
         #[arg(long, default_value_t = 15)]
         runs: usize,
     },
+    /// Reorder the answers to judged queries by what was opened before.
+    Frecency(frecency::Options),
     /// Tell agents what is known about prompts: how often it is right, and what it costs.
     Hook(hook::Options),
     /// Remember, list and read among many memories.
     Memory(memory::Options),
     /// Search a mix of notes, memories, session records and transcripts, beside notes alone.
     Mix(mix::Options),
+    /// Type queries into the page in a headless browser, at a steady pace.
+    Page(page::Options),
     /// Type queries into the picker, at a steady pace and without a terminal.
     Pick(pick::Options),
     /// Recall the documents of a judged set as memories, beside what `eval` finds.
@@ -107,6 +114,9 @@ enum What {
     /// Serve many clients over HTTP, more than can be served, and many at once over
     /// standard input and output.
     Server(server::Options),
+    /// Search and fill an index in PostgreSQL beside one in SQLite, with many clients, and
+    /// with a slow network.
+    Team(team::Options),
     /// Correct misspelt and right words against the vocabulary of a folder.
     Typos(typos::Options),
     /// Count the chunks of a folder, or of generated lists of links, with and without
@@ -156,9 +166,11 @@ fn main() -> anyhow::Result<()> {
             program,
             runs,
         } => folder::measure(&path, &program, runs, &mut report)?,
+        What::Frecency(options) => frecency::measure(&options, &mut report)?,
         What::Hook(options) => hook::measure(&options, &mut report)?,
         What::Memory(options) => memory::measure(&options, &mut report)?,
         What::Mix(options) => mix::measure(&options, &mut report)?,
+        What::Page(options) => page::measure(&options, &mut report)?,
         What::Pick(options) => pick::measure(&options, &mut report)?,
         What::Recall(options) => recall::measure(&options, &mut report)?,
         What::Redact { path } => redact::measure(path.as_deref(), &mut report)?,
@@ -174,6 +186,7 @@ fn main() -> anyhow::Result<()> {
         }
         What::Transcripts(options) => transcripts::measure(&options, &mut report)?,
         What::Server(options) => server::measure(&options, &mut report)?,
+        What::Team(options) => team::measure(&options, &mut report)?,
         What::Typos(options) => typos::measure(&options, &mut report)?,
         What::Vectors {
             count,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use clap::Args;
 use kodiak::search::Request;
 use kodiak::{Engine, Error};
@@ -26,6 +26,10 @@ const COLUMNS: u16 = 200;
 const ROWS: u16 = 50;
 /// The frame that people see stutter.
 const LONGEST_FRAME_MS: f64 = 50.0;
+/// When the first results must be there, in milliseconds from the start.
+const FIRST_MS: f64 = 50.0;
+/// When hits by words must be there, in milliseconds from their key, for 95 of 100 keys.
+const WORDS_MS: f64 = 20.0;
 /// The frames between two keys that are awaited at the end.
 const LAST_WAIT: Duration = Duration::from_secs(10);
 
@@ -133,15 +137,33 @@ pub(crate) fn measure(options: &Options, report: &mut Report) -> Result<()> {
     );
     let detail = format!("{COLUMNS} by {ROWS}, {} frames", picker.frames.len());
     add(report, &what("frame"), &mut picker.frames, &detail);
-    let slow = picker
-        .frames
-        .iter()
-        .filter(|&&frame| frame > LONGEST_FRAME_MS);
+    let slow = picker.frames.iter();
+    let slow = slow.filter(|&&frame| frame > LONGEST_FRAME_MS).count();
+    report.add(what("frames over 50 ms"), slow as f64, "", "0 is the aim");
+    let keys = picker.words.len() + picker.superseded;
     report.add(
-        what("frames over 50 ms"),
-        slow.count() as f64,
-        "",
-        "0 is the aim",
+        what("superseded"),
+        picker.superseded as f64,
+        "keys",
+        format!("of {keys}, followed by another before their answer"),
+    );
+    let words = at(&picker.words, 0.95).unwrap_or(f64::MAX);
+    let mut broken = Vec::new();
+    if first > FIRST_MS {
+        broken.push(format!("the first results took {first:.0} ms"));
+    }
+    if words > WORDS_MS {
+        broken.push(format!("hits by words took {words:.0} ms (p95)"));
+    }
+    if slow > 0 {
+        broken.push(format!(
+            "{slow} frames took more than {LONGEST_FRAME_MS} ms"
+        ));
+    }
+    ensure!(
+        broken.is_empty(),
+        "required and not so: {}",
+        broken.join("; ")
     );
     Ok(())
 }
@@ -250,14 +272,16 @@ impl Picker {
 /// Adds the median, the 95th percentile and the worst of some times.
 fn add(report: &mut Report, what: &str, times: &mut [f64], detail: &str) {
     times.sort_by(f64::total_cmp);
-    let at = |share: f64| {
-        let place = (times.len() as f64 * share) as usize;
-        times.get(place.min(times.len().saturating_sub(1))).copied()
-    };
     for (name, share) in [("p50", 0.5), ("p95", 0.95), ("worst", 1.0)] {
-        let value = at(share).unwrap_or_default();
+        let value = at(times, share).unwrap_or_default();
         report.add(format!("{what}, {name}"), value, "ms", detail);
     }
+}
+
+/// Returns the time below which this share of sorted times is.
+fn at(times: &[f64], share: f64) -> Option<f64> {
+    let place = (times.len() as f64 * share) as usize;
+    times.get(place.min(times.len().saturating_sub(1))).copied()
 }
 
 fn ms(duration: Duration) -> f64 {

@@ -21,6 +21,7 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::{Args, ValueEnum};
 
 use crate::report::Report;
+pub(crate) use http::Served;
 
 /// What to measure, and how much of it.
 #[derive(Debug, Args)]
@@ -100,7 +101,7 @@ impl Broken {
 }
 
 /// A folder with notes, their index and a config.
-struct Place {
+pub(crate) struct Place {
     folder: tempfile::TempDir,
     program: PathBuf,
     model: String,
@@ -116,11 +117,21 @@ impl Place {
         })
     }
 
+    /// Returns a place with this many notes, indexed.
+    pub(crate) fn filled(program: &Path, notes: usize, model: &str) -> Result<Self> {
+        let place = Self::new(program, model)?;
+        let folder = place.path("notes");
+        std::fs::create_dir(&folder)?;
+        crate::all::write_notes(&folder, notes)?;
+        place.run(&["add", &folder.to_string_lossy(), "--yes"])?;
+        Ok(place)
+    }
+
     fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    fn command(&self, arguments: &[&str]) -> Command {
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(&self.program);
         command
             .args(arguments)
@@ -143,21 +154,11 @@ impl Place {
     }
 }
 
-/// Returns a place with this many notes, indexed.
-fn filled(options: &Options, notes: usize, model: &str) -> Result<Place> {
-    let place = Place::new(&options.program, model)?;
-    let folder = place.path("notes");
-    std::fs::create_dir(&folder)?;
-    crate::all::write_notes(&folder, notes)?;
-    place.run(&["add", &folder.to_string_lossy(), "--yes"])?;
-    Ok(place)
-}
-
 /// Measures everything that is wanted. Fails if a requirement does not hold.
 pub(crate) fn measure(options: &Options, report: &mut Report) -> Result<()> {
     let mut broken = Broken::default();
     if options.wants(Part::Load) {
-        let place = filled(options, options.documents, "none")?;
+        let place = Place::filled(&options.program, options.documents, "none")?;
         load::measure(&place, options, report, &mut broken)?;
     }
     if let Some(folder) = &options.folder
@@ -167,7 +168,7 @@ pub(crate) fn measure(options: &Options, report: &mut Report) -> Result<()> {
     }
     if [Part::FirstCall, Part::Idle, Part::Orphan].map(|part| options.wants(part)) != [false; 3] {
         let notes = options.notes.unwrap_or(options.documents);
-        let place = filled(options, notes, &options.model)?;
+        let place = Place::filled(&options.program, notes, &options.model)?;
         if options.wants(Part::FirstCall) {
             alone::first_call(&place, notes, report, &mut broken)?;
         }
@@ -188,7 +189,7 @@ pub(crate) fn measure(options: &Options, report: &mut Report) -> Result<()> {
 }
 
 /// Returns the share of the numbers that this percentage of them does not exceed.
-fn percentile(numbers: &mut [f64], percent: usize) -> f64 {
+pub(crate) fn percentile(numbers: &mut [f64], percent: usize) -> f64 {
     numbers.sort_by(f64::total_cmp);
     let at = (numbers.len() * percent / 100).min(numbers.len().saturating_sub(1));
     numbers.get(at).copied().unwrap_or(0.0)

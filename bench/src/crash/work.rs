@@ -223,11 +223,25 @@ impl<'a> World<'a> {
             }
         }
         if let Some(secret) = &task.secret {
+            self.repeat(secret)?;
             let known = self.place.files_with(secret)?;
             ensure!(!known.is_empty(), "{secret} is nowhere");
             self.purged.push(secret.clone());
         }
         Ok(task)
+    }
+
+    /// Has the index of a visited folder, and a question that was asked, say it as well.
+    fn repeat(&self, secret: &str) -> Result<()> {
+        let copies = self.place.path("copies");
+        fs::create_dir_all(&copies)?;
+        let copy = copies.join("copy.md");
+        fs::write(&copy, format!("{secret}\n"))?;
+        self.place.succeed(&["search", secret, "--in", "copies"])?;
+        fs::remove_file(copy)?;
+        let questions = self.place.path("data/kodiak/brain-queries.txt");
+        fs::write(questions, format!("where is {secret}\n"))?;
+        Ok(())
     }
 
     /// Adds a turn to the transcript of a session.

@@ -9,14 +9,14 @@ use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
 /// A server over HTTP, killed when this is dropped.
-pub(super) struct Served {
+pub(crate) struct Served {
     child: Child,
-    pub(super) address: String,
+    pub(crate) address: String,
 }
 
 impl Served {
     /// Starts a server and waits until it listens.
-    pub(super) fn start(command: &mut Command) -> Result<Self> {
+    pub(crate) fn start(command: &mut Command) -> Result<Self> {
         let mut child = command.stderr(Stdio::piped()).spawn()?;
         let stderr = child.stderr.take().context("no standard error")?;
         let mut lines = BufReader::new(stderr).lines();

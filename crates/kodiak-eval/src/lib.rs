@@ -10,6 +10,7 @@
 //! It never prints and never reads the environment: it reports its progress to a
 //! [`Listener`], returns tables as text, and takes every path as an argument.
 
+mod alike;
 mod beir;
 mod cached_embedder;
 mod compare;
@@ -20,6 +21,7 @@ mod evaluation;
 mod event;
 mod figures;
 mod floors;
+mod frecency;
 mod knob;
 mod means;
 mod measure;
@@ -35,11 +37,13 @@ mod significance;
 mod table;
 mod variant;
 
+pub use alike::{Alike, AlikeDifference, AlikeReport, AlikeRow, OpenStore, compare_stores};
 pub use cached_embedder::CachedEmbedder;
 pub use error::Refusal;
 pub use evaluation::{Evaluation, Models, Options};
 pub use event::{Event, Listener};
 pub use figures::Figures;
+pub use frecency::{FrecencyRow, Habit, Histories, measure_frecency};
 pub use notes::{EmbeddedRow, answered_while_embedding};
 pub use recalling::{Asked, RecallFigures, RecallRow, compare_recall};
 pub use relevance::{RelevanceFigures, RelevanceRow};
