@@ -45,6 +45,8 @@ impl Place {
             .env("CLAUDE_CONFIG_DIR", self.path("claude"))
             .env("KODIAK_MODEL", tiny_model::NAME)
             .env("KODIAK_OFFLINE", "1")
+            // What is opened is only recorded.
+            .env("EDITOR", "true")
             .current_dir(self.folder.path())
             .stdin(Stdio::null())
             .stdout(Stdio::null());

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -71,6 +72,8 @@ pub(super) struct World<'a> {
     /// The sessions: the name, and what was said.
     sessions: Vec<(String, Vec<String>)>,
     purged: Vec<String>,
+    /// The id of a note that was opened and stays.
+    kept: String,
 }
 
 /// A piece of work that can be started.
@@ -78,6 +81,8 @@ struct Task {
     arguments: Vec<String>,
     /// The text that is purged, if it is a purge.
     secret: Option<String>,
+    /// The id under which the document that is purged is among those that were opened.
+    opened: Option<String>,
 }
 
 impl<'a> World<'a> {
@@ -92,6 +97,7 @@ impl<'a> World<'a> {
             memories: Vec::new(),
             sessions: Vec::new(),
             purged: Vec::new(),
+            kept: String::new(),
         };
         for note in 0..notes {
             fs::write(world.note(note), note_text(note, 0))?;
@@ -100,6 +106,7 @@ impl<'a> World<'a> {
         world.say("first", "a session that stays")?;
         place.finish(&["add", "notes", "--writable"])?;
         place.finish(&["add", "--transcripts"])?;
+        world.kept = world.open("notes/0.md")?;
         Ok(world)
     }
 
@@ -167,6 +174,7 @@ impl<'a> World<'a> {
         let mut task = Task {
             arguments: words("index"),
             secret: None,
+            opened: None,
         };
         match kind {
             Kind::Sync => {
@@ -202,6 +210,7 @@ impl<'a> World<'a> {
             }
             Kind::PurgeMemory => {
                 self.place.succeed(&["remember", &secret, "--id", &id])?;
+                task.opened = Some(self.open(&id)?);
                 task.arguments = words(&format!("forget --purge {id}"));
                 task.secret = Some(secret);
             }
@@ -242,6 +251,29 @@ impl<'a> World<'a> {
         let questions = self.place.path("data/kodiak/brain-queries.txt");
         fs::write(questions, format!("where is {secret}\n"))?;
         Ok(())
+    }
+
+    /// Opens a document. Returns its id among those that were opened.
+    fn open(&self, name: &str) -> Result<String> {
+        let before = self.opened()?;
+        self.place.succeed(&["open", name])?;
+        let mut added = self.opened()?;
+        added.retain(|id| !before.contains(id));
+        ensure!(added.len() == 1, "{name} was opened as {added:?}");
+        Ok(added.remove(0))
+    }
+
+    /// Returns the ids of the documents that were opened.
+    fn opened(&self) -> Result<Vec<String>> {
+        let path = self.place.path("data/kodiak/index.db.opened");
+        let text = match fs::read_to_string(path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+            text => text?,
+        };
+        let opened: serde_json::Value = serde_json::from_str(&text)?;
+        let documents = opened["documents"].as_array().into_iter().flatten();
+        let ids = documents.filter_map(|one| one["id"].as_str());
+        Ok(ids.map(str::to_owned).collect())
     }
 
     /// Adds a turn to the transcript of a session.
@@ -327,6 +359,14 @@ impl<'a> World<'a> {
             ensure!(left.is_empty(), "{secret} is still in {left:?}");
             let journal = self.place.path("data/kodiak/index.db.erasing");
             ensure!(!journal.exists(), "the journal is still there");
+        }
+        if let Some(id) = &task.opened {
+            let opened = self.opened()?;
+            ensure!(!opened.contains(id), "{id} is still among the opened");
+            ensure!(
+                opened.contains(&self.kept),
+                "the note that was opened first is not in {opened:?}"
+            );
         }
         if matches!(kind, Kind::Rename | Kind::Sync) {
             self.check_notes()?;
