@@ -4,6 +4,14 @@
 //! share the other modules: `context` reads the config, `assemble` builds the
 //! engine, `listener` reports its progress, `output` prints, and `failure` words
 //! the errors and their hints.
+//!
+//! `assemble` names the concrete models, stores and sources, except for those that the
+//! program can be built without: `sessions` opens transcripts and session records, and `team`
+//! an index in a database. `index_place` says which of the two kinds of index is used.
+//! `visits` keeps the indexes of folders that are searched without being sources.
+//! `verbs/hook.rs` runs `kodiak-hook` for the clients of agents, within a time and whatever
+//! goes wrong. The program also builds without the server (`--no-default-features
+//! --features sessions`) and without the page.
 
 #![cfg_attr(
     not(all(feature = "server", feature = "sessions")),

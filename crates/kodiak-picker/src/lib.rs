@@ -10,7 +10,8 @@
 //!   the query, `list` what was found, `note` the text beside it;
 //! * [`view`] draws the state on the parts of the screen that `layout` gives it;
 //! * [`worker`] searches on its own threads, always for the newest query;
-//! * `terminal` takes the terminal and leaves it as it was, `screen` writes cells to it.
+//! * `terminal` takes the terminal and leaves it as it was, however the picker ends, and
+//!   `screen` writes cells to it.
 //!
 //! Nothing is printed and no environment is read. The program says where documents are
 //! and how errors are worded, and opens what was chosen.

@@ -9,10 +9,15 @@
 //! * `server` decides which tools, resources and documents exist for a caller;
 //! * `ask` reads what callers mean;
 //! * `answer` words answers within a number of tokens, with what documents say framed;
-//! * `reading` renders documents as HTML;
+//! * `writing` is how tools and routes write, and `undo` keeps what can be taken back;
+//! * `reading` renders documents as HTML, after finding out in one call what their links
+//!   mean for the caller;
 //! * `upkeep` keeps the index up to date in the background;
 //! * `news` notifies subscribers of changes and progress;
-//! * `mcp` speaks the protocol, and is the only module that knows it.
+//! * `mcp` speaks the protocol, and is the only module that knows it: JSON-RPC over plain
+//!   JSON values, the methods with their parameters, and the rules of each revision;
+//! * `http` puts layers around `/mcp` and the API, and serves the files of the folder `page`.
+//!   People sign in to the page with a session, which does not reach `/mcp`.
 //!
 //! Like the library, this crate never prints and never reads the environment or
 //! a config: its caller hands in an engine, the rights of callers, and options.

@@ -3,7 +3,8 @@
 //! It has ids of documents and times, and nothing that a document says or what it was
 //! searched for. Only its owner can read it. It is bounded, and losing it loses
 //! nothing else, so a damaged one counts as empty. Whether anything is recorded, and
-//! which answers it may reorder, is up to the caller.
+//! which answers it may reorder, is up to the caller. It lets hits pass others that are
+//! about as relevant, and a purge covers it.
 
 use std::collections::HashMap;
 use std::io::ErrorKind;

@@ -20,6 +20,31 @@
 //! * `sync`, `embed`, `status` and `doctor` contain the methods;
 //! * `view` is the index as a caller sees it, with the methods that only read: those of
 //!   `ask`, `documents`, `find` and `neighbours` among them.
+//!
+//! *Reading and writing.* One writer at a time holds a file lock that names its holder;
+//! writers of one process wait in a queue. A rebuild is one transaction. A search indexes
+//! the changes that it finds if no writer is active, and otherwise says what may be missing.
+//! Where files are many, a program may have a search check some of them in turn: a file beside
+//! the index (`turns`) says where the next search continues, and an answer that leaves a doubt
+//! is given only after all were checked.
+//!
+//! *Sharing.* Several machines may keep sources of their own in one index on a server, and the
+//! index says of each source which machine it is on: a sync of everything removes no source
+//! that this machine does not know, no file is compared with a document of another machine,
+//! and a name that another one has is refused.
+//!
+//! *Writing to sources.* A source that is open for writing writes a hidden temporary file
+//! relative to an open folder, syncs it and renames it, so that neither a crash nor a swapped
+//! link can do harm. A change of many files, such as the renaming of a tag, is recorded in a
+//! journal first and finished by the next writer if it was interrupted.
+//!
+//! *Erasing.* The journal has hashes, ids and paths, and no text. After it come tombstones,
+//! files, kept copies and cached vectors, what the program keeps beside the index, such as
+//! visits, and the index last. The journal is removed when no byte is left: a source that
+//! a process does not know is waited for, as is one that is away. A store says where journals
+//! and tombstones are kept: SQLite in files beside the index, PostgreSQL in rows, where every
+//! server finds them. There, each erasing is counted, and a server that reads a higher count
+//! drops the postings, words and vectors that it keeps.
 
 mod ask;
 mod backfills;
