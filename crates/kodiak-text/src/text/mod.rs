@@ -6,6 +6,7 @@
 //! the folded word, stemmed by [`Stemming`]. For scripts without, it is
 //! overlapping character n-grams.
 
+mod english;
 mod fold;
 mod script;
 mod stem;
@@ -16,6 +17,7 @@ use std::ops::{ControlFlow, Range};
 
 use rustc_hash::FxBuildHasher;
 
+pub use english::is_english_word;
 pub use fold::fold_into;
 pub use script::{Class, is_mark};
 pub use stem::Stemming;

@@ -8,19 +8,15 @@ use rustc_hash::FxHashSet;
 
 use super::fold_into;
 
-/// The languages whose stop words are known. Few people write in more than one or
-/// two of them. With more languages, more real misspellings would pass for stop
-/// words and stay uncorrected.
-const LANGUAGES: [&str; 7] = ["en", "de", "fr", "es", "it", "pt", "nl"];
+/// The words of the languages that the build script names, one in each line.
+const LINES: &str = include_str!(concat!(env!("OUT_DIR"), "/stop_words.txt"));
 
 /// Reports whether a folded word is a stop word of one of the known languages.
 pub fn is_stop_word(folded: &str) -> bool {
     // Even a process that answers a single query builds the set, so words that
     // are folded already are borrowed rather than copied.
-    static STOP_WORDS: LazyLock<FxHashSet<Cow<'static, str>>> = LazyLock::new(|| {
-        let lists = LANGUAGES.iter().filter_map(stop_words::lookup);
-        lists.flatten().copied().map(folded_form).collect()
-    });
+    static STOP_WORDS: LazyLock<FxHashSet<Cow<'static, str>>> =
+        LazyLock::new(|| LINES.lines().map(folded_form).collect());
     STOP_WORDS.contains(folded)
 }
 

@@ -18,7 +18,7 @@ use crate::rank::spelling::{
     MUCH_CLOSER, SHORTEST_CORRECTED, Standing, edit_cost, likelihood, most_cost, most_edits,
 };
 use crate::store::{Expression, Phrase, SimilarWord};
-use crate::text::{Class, Stemming, fold_into, is_plain, is_stop_word, words};
+use crate::text::{Class, Stemming, fold_into, is_english_word, is_plain, is_stop_word, words};
 
 /// The number of similar words that are looked up, the likeliest first.
 const MAX_CANDIDATES: usize = 16;
@@ -119,7 +119,9 @@ impl Speller<'_> {
                     return Ok(Some(closer.map_or(near.word, |(_, word)| word)));
                 }
                 // An address has made-up names too, which are unlikely to be meant.
-                Occurrence::Inside if standing == Standing::Unlisted && is_listed(&near.word) => {
+                Occurrence::Inside
+                    if standing == Standing::Unlisted && is_english_word(&near.word) =>
+                {
                     in_address.get_or_insert((cost, near.word));
                 }
                 Occurrence::Inside | Occurrence::None => {}
@@ -132,7 +134,7 @@ impl Speller<'_> {
     pub(super) fn standing(&self, folded: &str) -> Standing {
         match self.embedder {
             Some(embedder) if embedder.knows_word(folded) => Standing::Common,
-            _ if !is_listed(folded) => Standing::Unlisted,
+            _ if !is_english_word(folded) => Standing::Unlisted,
             Some(embedder) if embedder.has_vocabulary() => Standing::Rare,
             _ => Standing::Listed,
         }
@@ -167,11 +169,6 @@ impl Speller<'_> {
     pub(super) fn has_phrase(&self, phrase: &str) -> Result<bool> {
         self.lexicon.any_matches(&expression(phrase))
     }
-}
-
-/// Reports whether a folded word is in the list of English words.
-fn is_listed(folded: &str) -> bool {
-    folded.bytes().all(|byte| byte.is_ascii_lowercase()) && wordnik_list::word_exists(folded)
 }
 
 /// Returns the expression that matches documents with this word or phrase.
