@@ -11,7 +11,7 @@
 //!   for other processes;
 //! * `refresh` brings the index up to date beside a search, and never waits for a
 //!   writer; `looks` lets searches that come at once share a look, and `watching` looks
-//!   without a search;
+//!   without a search; `ahead` reads for a look what it begins with;
 //! * `writing` brings the index up to date with what the engine has written;
 //! * `forgetting` plans an erasing, `erasure` records it, and `erasing` carries it out,
 //!   also if another process has begun it; `waiting` says which sources it waits for, and
@@ -46,6 +46,7 @@
 //! server finds them. There, each erasing is counted, and a server that reads a higher count
 //! drops the postings, words and vectors that it keeps.
 
+mod ahead;
 mod ask;
 mod backfills;
 mod builder;

@@ -10,14 +10,15 @@
 
 use std::time::{Duration, Instant};
 
-use super::turns::Extent;
+use super::ahead::{Ahead, ReadAhead};
+use super::turns::{Extent, shared_out};
 use super::{Engine, View};
 use crate::access::Guard;
 use crate::document::{Reference, Version};
 use crate::error::{Error, Result};
 use crate::search::{Answer, Caveat, Completeness, Found, NotIndexed, NotLookedFor, Request};
 use crate::source::{Indexed, Look, Presence, Source};
-use crate::store::{Filter, Reader, StoredDocument, VisitOrder};
+use crate::store::{Filter, Reader, StoredDocument};
 use crate::sync;
 
 /// The time that a search looks for changes by default. People forgive 20 ms
@@ -37,6 +38,27 @@ pub(super) struct Looked {
     pub(super) changed: bool,
     /// What the index still lacks.
     pub(super) lacking: Vec<Caveat>,
+}
+
+/// How a look begins.
+#[derive(Clone, Copy)]
+pub(super) enum Beginning<'a> {
+    /// As usual.
+    None,
+    /// With the entry with this key.
+    Entry(&'a str),
+    /// With what was read ahead of some sources.
+    Ahead(&'a [Ahead]),
+}
+
+impl<'a> Beginning<'a> {
+    /// Returns what was read ahead of a source.
+    fn ahead(self, source: &str) -> Option<&'a Ahead> {
+        match self {
+            Self::Ahead(ahead) => ahead.iter().find(|ahead| ahead.source() == source),
+            _ => None,
+        }
+    }
 }
 
 impl View<'_, '_> {
@@ -159,7 +181,15 @@ impl Engine {
         }
         let before = reader.revision()?;
         let entered = self.shared.looks.enter(self.searched(filter), extent);
-        let look = || self.refresh(filter, None, extent, self.refresh_deadline());
+        let ahead = match entered.is_first() {
+            true => self.read_ahead(reader, filter, extent),
+            false => Vec::new(),
+        };
+        let look = || {
+            let beginning = Beginning::Ahead(&ahead);
+            let deadline = self.refresh_deadline();
+            self.look(filter, beginning, extent, deadline).lacking
+        };
         let (done, incomplete) = if entered.is_first() {
             std::thread::scope(|scope| {
                 let looking = scope.spawn(|| entered.join(look));
@@ -298,14 +328,15 @@ impl Engine {
         extent: Extent,
         deadline: Instant,
     ) -> Vec<Caveat> {
-        self.look(filter, first, extent, deadline).lacking
+        let beginning = first.map_or(Beginning::None, Beginning::Entry);
+        self.look(filter, beginning, extent, deadline).lacking
     }
 
     /// Does the same, and returns also whether there were any changes.
     pub(super) fn look(
         &self,
         filter: &Filter,
-        first: Option<&str>,
+        beginning: Beginning<'_>,
         extent: Extent,
         deadline: Instant,
     ) -> Looked {
@@ -315,7 +346,9 @@ impl Engine {
             if !filter.admits_source(name) {
                 continue;
             }
-            if let Err(error) = self.refresh_one(&**source, first, extent, deadline, &mut looked) {
+            if let Err(error) =
+                self.refresh_one(&**source, beginning, extent, deadline, &mut looked)
+            {
                 let error = if filter.scope.is_everything() {
                     error
                 } else {
@@ -340,32 +373,36 @@ impl Engine {
     fn refresh_one(
         &self,
         source: &dyn Source,
-        first: Option<&str>,
+        beginning: Beginning<'_>,
         extent: Extent,
         deadline: Instant,
         looked: &mut Looked,
     ) -> Result<()> {
         let name = source.name();
-        let (look, supported) = self.read(|reader| {
-            let all = Indexed {
-                first,
-                ..Indexed::new(reader, name)
-            };
-            let index = match extent {
-                Extent::All => all,
-                Extent::Share(share) => Indexed {
-                    order: VisitOrder {
-                        newest: share.div_ceil(2),
-                        below: self.shared.turn(name),
-                    },
-                    share: share.div_ceil(2),
-                    ..all
-                },
-            };
-            let look = source.changes_since(&index, deadline)?;
-            let supported = look.finished || !reader.containers(name)?.is_empty();
-            Ok((look, supported))
-        })?;
+        let (look, supported) = match beginning.ahead(name) {
+            Some(ahead) => {
+                let known = ReadAhead {
+                    engine: self,
+                    ahead,
+                };
+                (
+                    source.changes_since(&known, deadline)?,
+                    ahead.has_containers(),
+                )
+            }
+            None => self.read(|reader| {
+                let mut index = Indexed::new(reader, name);
+                if let Beginning::Entry(key) = beginning {
+                    index.first = Some(key);
+                }
+                if let Extent::Share(share) = extent {
+                    (index.order, index.share) = shared_out(share, self.shared.turn(name));
+                }
+                let look = source.changes_since(&index, deadline)?;
+                let supported = look.finished || !reader.containers(name)?.is_empty();
+                Ok((look, supported))
+            })?,
+        };
         let lacking = &mut looked.lacking;
         if let (Extent::Share(_), Some(place), false) = (extent, look.turn, look.finished) {
             self.shared.keep_turn(name, place);

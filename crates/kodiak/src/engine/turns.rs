@@ -14,7 +14,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::Shared;
 use crate::files::{self, Writing};
-use crate::store::EntryRow;
+use crate::store::{EntryRow, VisitOrder};
 
 /// The ending of the file's name.
 const ENDING: &str = ".turns";
@@ -29,6 +29,17 @@ pub(super) enum Extent {
     All,
     /// Those most likely to have changed, and this share of the others.
     Share(usize),
+}
+
+/// Returns the order in which a share of the entries is visited, and how many of those that
+/// are not among the newest belong to it: half of the share is the newest.
+pub(super) fn shared_out(share: usize, below: EntryRow) -> (VisitOrder, usize) {
+    let half = share.div_ceil(2);
+    let order = VisitOrder {
+        newest: half,
+        below,
+    };
+    (order, half)
 }
 
 /// The places where looks stopped, for when they cannot be written to the file.
@@ -46,9 +57,16 @@ impl Turns {
 impl Shared {
     /// Returns the place where a look at a source continues.
     pub(super) fn turn(&self, source: &str) -> EntryRow {
-        let kept = self.turns.lock().get(source).copied();
-        let place = kept.or_else(|| self.read_turns().remove(source));
-        place.unwrap_or_else(random)
+        self.known_turns().remove(source).unwrap_or_else(random)
+    }
+
+    /// Returns the sources whose entries are checked in turn, with the places where looks at
+    /// them continue.
+    pub(super) fn known_turns(&self) -> BTreeMap<String, EntryRow> {
+        let mut places = self.read_turns();
+        let kept = self.turns.lock();
+        places.extend(kept.iter().map(|(source, place)| (source.clone(), *place)));
+        places
     }
 
     /// Keeps the place where a look at a source stopped, as far as that is possible.

@@ -7,6 +7,7 @@
 use std::time::{Duration, Instant};
 
 use super::View;
+use super::refresh::Beginning;
 use super::turns::Extent;
 use crate::access::Capability;
 use crate::error::Result;
@@ -24,7 +25,9 @@ impl View<'_, '_> {
         }
         let filter = self.guard.narrow(&Filter::default());
         let deadline = Instant::now() + time;
-        let looked = self.engine.look(&filter, None, Extent::All, deadline);
+        let looked = self
+            .engine
+            .look(&filter, Beginning::None, Extent::All, deadline);
         Ok(looked.changed)
     }
 }

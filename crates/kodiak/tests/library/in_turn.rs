@@ -1,11 +1,16 @@
 //! Searches that check a share of the files: each file within a few searches, and all of
 //! them before an answer that leaves a doubt.
 
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use kodiak::Result;
 use kodiak::access::Guard;
 use kodiak::engine::{Engine, Job, ToSync};
 use kodiak::search::{Answer, Caveat, NotLookedFor, Request};
+use kodiak::store::{Lock, Reader, SqliteIndex, Store, Writer};
 
 use crate::collection::{Collection, ask};
 
@@ -131,4 +136,73 @@ fn an_index_beside_which_nothing_can_be_written_is_checked_from_random_places() 
         edited(&notes) == NOTES
     });
     assert!(all);
+}
+
+/// The entries of its notes are not all among those that the look begins with.
+#[test]
+fn a_folder_that_lost_its_notes_is_noticed_in_whichever_share_they_are() {
+    let (notes, engine) = collection();
+    assert_eq!(search(&engine, "olive").completeness.0, in_turn());
+    for number in (0..NOTES).filter(|number| number % 3 == 1) {
+        notes.remove(&name(number));
+    }
+    let answer = search(&engine, "walnuts");
+    assert_eq!(answer.total, NOTES - NOTES / 3, "{answer:?}");
+}
+
+/// An index that counts its connections.
+#[derive(Debug)]
+struct Counted {
+    index: SqliteIndex,
+    readers: Arc<AtomicUsize>,
+}
+
+impl Store for Counted {
+    fn reader(&self) -> Result<Box<dyn Reader + Send>> {
+        self.readers.fetch_add(1, Ordering::Relaxed);
+        self.index.reader()
+    }
+
+    fn writer(&self, holder: &str) -> Result<Box<dyn Writer>> {
+        self.index.writer(holder)
+    }
+
+    fn embedding_lock(&self, holder: &str) -> Result<Option<Box<dyn Lock>>> {
+        self.index.embedding_lock(holder)
+    }
+
+    fn set_aside(&self, holder: &str) -> Result<PathBuf> {
+        self.index.set_aside(holder)
+    }
+
+    fn place(&self) -> &Path {
+        self.index.place()
+    }
+
+    fn file(&self) -> Option<&Path> {
+        self.index.file()
+    }
+}
+
+#[test]
+fn a_look_that_continues_a_turn_opens_no_connection() {
+    let (notes, _) = collection();
+    let connections = |query: &str| {
+        let readers = Arc::new(AtomicUsize::new(0));
+        let store = Counted {
+            index: notes.index(),
+            readers: Arc::clone(&readers),
+        };
+        let engine = Engine::builder_over(Arc::new(store))
+            .source(notes.source())
+            .refresh(Duration::from_mins(1))
+            .checking_in_turn(SHARE)
+            .open()
+            .unwrap();
+        search(&engine, query);
+        readers.load(Ordering::Relaxed)
+    };
+    assert_eq!(connections("olive"), 2);
+    assert_eq!(connections("olive"), 1);
+    assert_eq!(connections("walnuts"), 1);
 }
