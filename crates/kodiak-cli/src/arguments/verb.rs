@@ -64,7 +64,7 @@ pub(crate) enum Verb {
     #[command(subcommand)]
     Sessions(SessionsVerb),
 
-    /// Serve an agent over the Model Context Protocol, and configure clients
+    /// Serve an agent over the Model Context Protocol, and set up clients
     Mcp(Box<McpArguments>),
     /// Add relevant memories to a prompt: the hook for Claude Code and Codex
     Hook(HookArguments),

@@ -110,7 +110,7 @@ fn help_is_an_answer() {
       sessions  Search the records of coding sessions, and add records
 
     Agents:
-      mcp       Serve an agent over the Model Context Protocol, and configure clients
+      mcp       Serve an agent over the Model Context Protocol, and set up clients
       serve     Serve many agents and programs over HTTP
 
     Upkeep:

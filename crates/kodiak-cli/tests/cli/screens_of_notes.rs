@@ -2,6 +2,7 @@
 //! terminal.
 
 use insta::assert_snapshot;
+use unicode_width::UnicodeWidthStr;
 
 use crate::desk::Desk;
 use crate::screen::{LARGE, SMALL};
@@ -115,135 +116,35 @@ fn lists_of_memories_and_pages() {
     ");
 }
 
+/// What the help says is a snapshot of the tests of arguments.
 #[test]
 fn the_help() {
     let desk = Desk::new();
+    let words = |text: &str| {
+        let words = text.split_whitespace().map(str::to_owned);
+        words.collect::<Vec<_>>()
+    };
+    let help = desk.ok(&["--help"]).stdout;
     // It is longer than these windows, which a reader of help scrolls.
-    assert_snapshot!(desk.on_terminal(SMALL, &["--help"]), @"
-    (39 rows have scrolled away)
-    Find what you wrote, on your own machine
-
-    Usage: kodiak [OPTIONS] <COMMAND>
-
-    Commands:
-      search    Find notes
-      get       Print a note, or some lines of it, or several notes
-      open      Open a note at a line: a file in your editor, a note of Bear in Bear
-      similar   Find the notes most similar to a note
-      add       Register a folder of notes, or Bear, as a source and index it
-      index     Bring the index up to date with the notes
-      status    Show what is indexed, what was skipped, and what has changed since
-      remember  Store something learned, unless it is already known
-      recall    Search memories and sessions, current project first
-
-    Write:
-      page      Write, edit, delete and restore pages in writable sources
-      tag       List tags, and change them in notes that Kodiak may write to
-
-    Memory:
-      memory    List memories, and restore forgotten ones
-      forget    Move memories to the trash, or erase them
-
-    Sessions:
-      sessions  Search the records of coding sessions, and add records
-
-    Agents:
-      mcp       Serve an agent over the Model Context Protocol, and configure clients
-      serve     Serve many agents and programs over HTTP
-
-    Upkeep:
-      remove    Remove a source; its files are not touched
-      model     Install, list, choose and remove the models for semantic search
-
-    `kodiak help --all` lists every command.
-
-    Options:
-      -h, --help     Print help
-      -V, --version  Print version
-
-    Options for every command:
-          --index <PATH>   The index to use: a file, the folder that holds
-                           `index.db`, or the address of a database [env:
-                           KODIAK_INDEX]
-          --config <PATH>  The config file to use [env: KODIAK_CONFIG]
-          --offline        Do not use the network: no downloads, no providers [env:
-                           KODIAK_OFFLINE]
-          --model <NAME>   The model to use instead of the configured one; `none`
-                           turns off semantic search [env: KODIAK_MODEL]
-          --color <WHEN>   When to colour the output; `auto` is on a terminal
-                           [default: auto] [possible values: auto, always, never]
-      -v, --verbose        Print details
-      -q, --quiet          Print only the answer, warnings and errors: no notices,
-                           no progress
-
-    Getting started:
-      kodiak add ~/notes
-      kodiak search productivity systems
-      kodiak                              search while you type
-
-    Exit codes: 0 found, 1 nothing found, 2 error.
-    ");
-    assert_snapshot!(desk.on_terminal(LARGE, &["--help"]), @"
-    (19 rows have scrolled away)
-    Find what you wrote, on your own machine
-
-    Usage: kodiak [OPTIONS] <COMMAND>
-
-    Commands:
-      search    Find notes
-      get       Print a note, or some lines of it, or several notes
-      open      Open a note at a line: a file in your editor, a note of Bear in Bear
-      similar   Find the notes most similar to a note
-      add       Register a folder of notes, or Bear, as a source and index it
-      index     Bring the index up to date with the notes
-      status    Show what is indexed, what was skipped, and what has changed since
-      remember  Store something learned, unless it is already known
-      recall    Search memories and sessions, current project first
-
-    Write:
-      page      Write, edit, delete and restore pages in writable sources
-      tag       List tags, and change them in notes that Kodiak may write to
-
-    Memory:
-      memory    List memories, and restore forgotten ones
-      forget    Move memories to the trash, or erase them
-
-    Sessions:
-      sessions  Search the records of coding sessions, and add records
-
-    Agents:
-      mcp       Serve an agent over the Model Context Protocol, and configure clients
-      serve     Serve many agents and programs over HTTP
-
-    Upkeep:
-      remove    Remove a source; its files are not touched
-      model     Install, list, choose and remove the models for semantic search
-
-    `kodiak help --all` lists every command.
-
-    Options:
-      -h, --help     Print help
-      -V, --version  Print version
-
-    Options for every command:
-          --index <PATH>   The index to use: a file, the folder that holds `index.db`, or the address of a database [env:
-                           KODIAK_INDEX]
-          --config <PATH>  The config file to use [env: KODIAK_CONFIG]
-          --offline        Do not use the network: no downloads, no providers [env: KODIAK_OFFLINE]
-          --model <NAME>   The model to use instead of the configured one; `none` turns off semantic search [env:
-                           KODIAK_MODEL]
-          --color <WHEN>   When to colour the output; `auto` is on a terminal [default: auto] [possible values: auto,
-                           always, never]
-      -v, --verbose        Print details
-      -q, --quiet          Print only the answer, warnings and errors: no notices, no progress
-
-    Getting started:
-      kodiak add ~/notes
-      kodiak search productivity systems
-      kodiak                              search while you type
-
-    Exit codes: 0 found, 1 nothing found, 2 error.
-    ");
+    for (window, scrolled) in [(SMALL, 38), (LARGE, 19)] {
+        let shown = desk.on_terminal(window, &["--help"]);
+        assert_eq!(shown.scrolled(), scrolled);
+        assert_eq!(words(&shown.text()), words(&help));
+        // Each line is broken at the last word that has room, and the next one indented.
+        let widest = shown.lines.iter().map(|line| line.width()).max();
+        let columns = usize::from(window.columns);
+        assert!(
+            (columns - 10..=columns).contains(&widest.unwrap()),
+            "{shown}"
+        );
+        for (line, next) in shown.lines.iter().zip(&shown.lines[1..]) {
+            let is_rest = next.starts_with(&" ".repeat(20));
+            let word = words(next).into_iter().next().filter(|_| is_rest);
+            if let Some(word) = word {
+                assert!(line.width() + 1 + word.width() > columns, "{shown}");
+            }
+        }
+    }
 }
 
 #[test]
