@@ -73,14 +73,7 @@ pub(crate) fn measure(options: &Options, report: &mut Report) -> Result<()> {
         let line = ["serve", "127.0.0.1:0", "--no-token", "--no-semantic"];
         let served = Served::start(&mut place.command(&line))?;
         let mut generator = Generator::new(7);
-        let queries: Vec<String> = (0..options.queries)
-            .map(|number| match number % 4 {
-                0 => generator.rare_word(),
-                1 => generator.word(),
-                2 => generator.words(2),
-                _ => format!("{} {}", generator.words(2), generator.rare_word()),
-            })
-            .collect();
+        let queries = generator.queries(options.queries);
         let mut measured = typed(&served.address, &queries, options.keys)?;
         let what = |part: &str| format!("{notes} notes: {part}");
         let detail = format!(

@@ -89,14 +89,7 @@ pub(crate) fn measure(options: &Options, report: &mut Report) -> Result<()> {
     let path = folder.path().join("index.db");
     let mut generator = Generator::new(7);
     fill(&path, (0..options.notes).map(|_| generator.document()))?;
-    let queries: Vec<String> = (0..options.queries)
-        .map(|number| match number % 4 {
-            0 => generator.rare_word(),
-            1 => generator.word(),
-            2 => generator.words(2),
-            _ => format!("{} {}", generator.words(2), generator.rare_word()),
-        })
-        .collect();
+    let queries = generator.queries(options.queries);
 
     let started = Instant::now();
     let mut picker = Picker::start(&path)?;

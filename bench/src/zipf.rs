@@ -61,6 +61,17 @@ impl Generator {
         words.join(" ")
     }
 
+    /// Returns queries: a rare word, a word, two words and three, in turns.
+    pub(crate) fn queries(&mut self, count: usize) -> Vec<String> {
+        let query = |number| match number % 4 {
+            0 => self.rare_word(),
+            1 => self.word(),
+            2 => self.words(2),
+            _ => format!("{} {}", self.words(2), self.rare_word()),
+        };
+        (0..count).map(query).collect()
+    }
+
     /// Returns a title and a body.
     pub(crate) fn document(&mut self) -> (String, String) {
         let title = self.words(4);

@@ -136,6 +136,18 @@ struct Existing {
     body: String,
 }
 
+impl Existing {
+    fn read(reader: &dyn Reader, rows: &[Row]) -> Result<Vec<Self>> {
+        let documents = reader.documents(rows)?.into_iter();
+        let existing = documents.map(|document| Self {
+            key: document.key,
+            project: document.project,
+            body: document.body,
+        });
+        Ok(existing.collect())
+    }
+}
+
 impl From<Document> for Existing {
     fn from(document: Document) -> Self {
         Self {
@@ -425,14 +437,7 @@ impl Memories<'_> {
         self.or_nothing_as(&guard, |reader| {
             let answer = self.engine.view(&guard).search_as_is(reader, &request)?;
             let rows: Vec<Row> = answer.hits.iter().map(|hit| hit.row).collect();
-            let documents = reader.documents(&rows)?.into_iter();
-            Ok(documents
-                .map(|document| Existing {
-                    key: document.key,
-                    project: document.project,
-                    body: document.body,
-                })
-                .collect())
+            Existing::read(reader, &rows)
         })
     }
 
@@ -548,14 +553,7 @@ fn containing_all(reader: &dyn Reader, memory: &Memory, filter: &Filter) -> Resu
         wanted.is(&Compared::new(body, reader.stemming()))
     });
     let rows: Vec<Row> = same.map(|(row, _)| row).collect();
-    let documents = reader.documents(&rows)?.into_iter();
-    Ok(documents
-        .map(|document| Existing {
-            key: document.key,
-            project: document.project,
-            body: document.body,
-        })
-        .collect())
+    Existing::read(reader, &rows)
 }
 
 fn draft(guard: &Guard, memory: &Memory, id: &str) -> Draft {

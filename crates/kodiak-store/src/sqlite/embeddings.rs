@@ -162,15 +162,6 @@ impl Rechunking for SqliteWriter {
 }
 
 impl SqliteWriter {
-    /// Deletes every vector of a model, so that all are computed again.
-    pub fn forget_vectors(&mut self, model: ModelNumber) -> Result<()> {
-        self.with(|connection| {
-            connection.execute("DELETE FROM embeddings WHERE model = ?1", [model])?;
-            connection.execute("DELETE FROM embedding_failures WHERE model = ?1", [model])?;
-            Ok(())
-        })
-    }
-
     /// Stores the chunks of a document.
     pub(super) fn insert_chunks(&mut self, row: Row, chunks: &[(Chunk, [u8; 16])]) -> Result<()> {
         self.with(|connection| {

@@ -5,11 +5,11 @@ use axum::Extension;
 use axum::extract::State;
 use kodiak::date;
 use kodiak::store::Days;
-use kodiak_memory::{Memories, TimelineRequest};
+use kodiak_memory::Memories;
 use serde::Serialize;
 
 use super::parameters::{Parameters, malformed};
-use super::timeline::{asked, flag, name_all};
+use super::timeline::Asked;
 use super::{Answered, From, work};
 use crate::server::Server;
 
@@ -68,21 +68,9 @@ pub(super) async fn counts(
         Some("month") => Some(Unit::Month),
         Some(_) => return Err(malformed("unit", "day, week or month")),
     };
-    let ask = asked(&parameters)?;
-    let turns = flag(&parameters, "turns")?;
-    let everything = flag(&parameters, "everything")?;
+    let asked = Asked::read(&parameters)?;
     work(&server, move |engine| {
-        let mut filter = ask.filter(engine.view(&caller.guard))?;
-        if everything {
-            name_all(engine, &caller.guard, &mut filter, turns)?;
-        }
-        let request = TimelineRequest {
-            after: filter.after.take(),
-            before: filter.before.take(),
-            filter,
-            turns,
-            ..TimelineRequest::default()
-        };
+        let request = asked.request(engine, &caller.guard)?;
         let days = Memories::new(engine).timeline_days(&caller.guard, &request)?;
         let first = request.after.map(|after| after.div_euclid(DAY));
         let last = request.before.map(|before| (before - 1).div_euclid(DAY));

@@ -55,46 +55,65 @@ pub(super) async fn timeline(
         return Err(malformed("around", &wanted));
     }
     let context = parameters.number("context", MOST_CONTEXT)?;
-    let ask = asked(&parameters)?;
+    let asked = Asked::read(&parameters)?;
     let limit = parameters.number("limit", MOST)?;
-    let turns = flag(&parameters, "turns")?;
-    let everything = flag(&parameters, "everything")?;
     work(&server, move |engine| {
-        let mut filter = ask.filter(engine.view(&caller.guard))?;
-        if everything {
-            name_all(engine, &caller.guard, &mut filter, turns)?;
-        }
         let request = TimelineRequest {
-            after: filter.after.take(),
-            before: filter.before.take(),
-            filter,
-            turns,
             around,
             context: context.unwrap_or(USUAL_CONTEXT),
             limit: limit.unwrap_or(USUAL),
             refresh: true,
+            ..asked.request(engine, &caller.guard)?
         };
         Ok(Memories::new(engine).timeline(&caller.guard, &request)?)
     })
     .await
 }
 
-/// Reads which documents a timeline is asked for.
-pub(super) fn asked(parameters: &Parameters) -> Result<Ask, Refused> {
-    let date = |name: &str| Ok::<_, Refused>(parameters.one(name)?.map(str::to_owned));
-    Ok(Ask {
-        after: date("from")?,
-        before: date("to")?,
-        sources: parameters.texts("source")?,
-        projects: parameters.texts("project")?,
-        tags: parameters.texts("tag")?,
-        kinds: parameters.texts("kind")?,
-        ..Ask::default()
-    })
+/// Which documents a timeline is asked for.
+pub(super) struct Asked {
+    ask: Ask,
+    turns: bool,
+    everything: bool,
+}
+
+impl Asked {
+    pub(super) fn read(parameters: &Parameters) -> Result<Self, Refused> {
+        let date = |name: &str| Ok::<_, Refused>(parameters.one(name)?.map(str::to_owned));
+        let ask = Ask {
+            after: date("from")?,
+            before: date("to")?,
+            sources: parameters.texts("source")?,
+            projects: parameters.texts("project")?,
+            tags: parameters.texts("tag")?,
+            kinds: parameters.texts("kind")?,
+            ..Ask::default()
+        };
+        Ok(Self {
+            ask,
+            turns: flag(parameters, "turns")?,
+            everything: flag(parameters, "everything")?,
+        })
+    }
+
+    /// Returns the request for all of them.
+    pub(super) fn request(&self, engine: &Engine, guard: &Guard) -> Result<TimelineRequest, Error> {
+        let mut filter = self.ask.filter(engine.view(guard))?;
+        if self.everything {
+            name_all(engine, guard, &mut filter, self.turns)?;
+        }
+        Ok(TimelineRequest {
+            after: filter.after.take(),
+            before: filter.before.take(),
+            filter,
+            turns: self.turns,
+            ..TimelineRequest::default()
+        })
+    }
 }
 
 /// Reads whether something is wanted that is not usual.
-pub(super) fn flag(parameters: &Parameters, name: &str) -> Result<bool, Refused> {
+fn flag(parameters: &Parameters, name: &str) -> Result<bool, Refused> {
     match parameters.one(name)? {
         None | Some("false") => Ok(false),
         Some("true") => Ok(true),
@@ -105,12 +124,7 @@ pub(super) fn flag(parameters: &Parameters, name: &str) -> Result<bool, Refused>
 /// Names all sources in a filter that names none: a timeline lists memories and sessions
 /// otherwise. Transcripts are among them only if `turns` are wanted, because these would
 /// hide everything else.
-pub(super) fn name_all(
-    engine: &Engine,
-    guard: &Guard,
-    filter: &mut Filter,
-    turns: bool,
-) -> Result<(), Error> {
+fn name_all(engine: &Engine, guard: &Guard, filter: &mut Filter, turns: bool) -> Result<(), Error> {
     if !filter.sources.is_empty() {
         return Ok(());
     }
