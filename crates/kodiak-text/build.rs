@@ -12,10 +12,6 @@ use std::{env, fs};
 /// words and stay uncorrected.
 const LANGUAGES: [&str; 7] = ["en", "de", "fr", "es", "it", "pt", "nl"];
 
-#[expect(
-    clippy::print_stdout,
-    reason = "this is how a build script talks to Cargo"
-)]
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed=build.rs");
     let folder = PathBuf::from(env::var_os("OUT_DIR").ok_or("there is no OUT_DIR")?);
