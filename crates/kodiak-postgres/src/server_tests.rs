@@ -2,6 +2,7 @@
 //! of `KODIAK_TEST_POSTGRES`.
 
 mod crowded;
+mod deriving;
 mod erased;
 mod going_back;
 mod relay;

@@ -1,11 +1,13 @@
 //! The vectors of the model in use, and the index over them on this machine.
 //!
 //! Vectors are rows on the server. Each process derives a vector file from them, as the
-//! SQLite store does, in a folder or in memory. Vectors that the file lacks are fetched
-//! once and kept beside it, until they are so many that the file is made anew, by one thread
-//! while the others wait. The name of a file says of which state of the index it was made: in
+//! SQLite store does, in a folder or in memory (`making`). Vectors that the file lacks are
+//! fetched once and kept beside it, until they are so many that they are put into it, by one
+//! thread while the others wait. The name of a file says of which state of the index it was made: in
 //! an index that went another way since, such as one from a backup, the numbers of vectors
 //! and chunks are those of others.
+
+mod making;
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -15,21 +17,15 @@ use crate::progress::serving;
 use crate::reader::PostgresReader;
 use crate::turn::Turns;
 use crate::value::{Query, get};
-use kodiak_base::error::{Error, Result};
-use kodiak_store::vectors::{Origin, Slot, VectorFile};
+use kodiak_base::error::Result;
+use kodiak_store::vectors::{Origin, VectorFile};
 use kodiak_store::{FileVectors, LateVector, ModelNumber, Row, Serving, VectorIndex, Vectors};
-
-/// The number of vectors that are fetched at once to make a file.
-const PAGE: usize = 2_000;
 
 /// How many vectors may be beside the file while vectors are being added: a number, and a
 /// share of those in the file.
 const WHILE_EMBEDDING: (usize, f64) = (1_000, 0.1);
 /// How many may be beside it once all are in, or in it in vain.
 const WHEN_EMBEDDED: (usize, f64) = (64, 0.01);
-
-/// Vectors in the order of documents and chunks.
-type Page = Vec<(Slot, Vec<f32>)>;
 
 /// Decodes 32-bit floats, little-endian.
 pub(crate) fn vector_from(bytes: &[u8]) -> Vec<f32> {
@@ -57,9 +53,12 @@ pub(crate) struct Derived {
     kept: Mutex<Option<Kept>>,
     /// The right to make the file.
     turns: Turns,
-    /// How often it was made.
+    /// How often it was made of all vectors.
     #[cfg(test)]
     pub(crate) made: std::sync::atomic::AtomicUsize,
+    /// How many vectors were fetched.
+    #[cfg(test)]
+    pub(crate) fetched: std::sync::atomic::AtomicUsize,
 }
 
 /// A vector file, and the vectors beside it.
@@ -200,12 +199,15 @@ impl Vectors for PostgresReader {
                 return Ok(None);
             };
             let before = kept.as_ref().map(|kept| Arc::as_ptr(&kept.file));
-            if let Some(kept) = kept.filter(|kept| kept.is_of(&in_use)) {
+            let kept = kept.filter(|kept| kept.is_of(&in_use));
+            let kept = kept.map(|kept| {
                 there.extend(late.iter().map(|one| one.chunk));
-                let kept = with_late(kept, late, in_use.newest);
-                if is_within(kept.late.len(), &kept.file, WHILE_EMBEDDING) {
-                    return Ok(Some(self.serve(&in_use, &kept, &there)));
-                }
+                with_late(kept, late, in_use.newest)
+            });
+            if let Some(kept) = &kept
+                && is_within(kept.late.len(), &kept.file, WHILE_EMBEDDING)
+            {
+                return Ok(Some(self.serve(&in_use, kept, &there)));
             }
             // One makes it, and the others wait for what it makes.
             if turn.is_none() {
@@ -215,7 +217,7 @@ impl Vectors for PostgresReader {
                     continue;
                 }
             }
-            let made = self.made(&in_use)?;
+            let made = self.made(&in_use, kept)?;
             let there = made.late.iter().map(|one| one.chunk).collect();
             return Ok(Some(self.serve(&in_use, &made, &there)));
         }
@@ -243,6 +245,30 @@ impl PostgresReader {
         if !self.writing.get() && self.shared.is_followed(in_use.past, in_use.erased) {
             *self.shared.derived.kept() = Some(kept);
         }
+    }
+
+    /// Reads the answer to [`late_query`].
+    fn late_in(&self, rows: &[tokio_postgres::Row]) -> Result<Vec<LateVector>> {
+        self.count_fetched(rows.len());
+        let vectors = rows.iter().map(|row| {
+            Ok(LateVector {
+                row: get(row, 0)?,
+                chunk: get(row, 1)?,
+                vector: vector_from(get(row, 2)?),
+            })
+        });
+        vectors.collect()
+    }
+
+    /// Counts vectors that were fetched.
+    #[cfg_attr(not(test), expect(clippy::unused_self, reason = "tests count them"))]
+    fn count_fetched(&self, count: usize) {
+        #[cfg(test)]
+        self.shared
+            .derived
+            .fetched
+            .fetch_add(count, std::sync::atomic::Ordering::SeqCst);
+        let _ = count;
     }
 
     /// Returns the model in use, the vectors after those that are kept, and which chunks of
@@ -290,129 +316,7 @@ impl PostgresReader {
         };
         let there = answers[2].iter().map(|row| get(row, 0));
         let there = there.collect::<Result<_>>()?;
-        Ok(Some((in_use, late_in(&answers[1])?, there)))
-    }
-
-    /// Opens the file of an index, or makes it.
-    fn made(&self, in_use: &InUse) -> Result<Kept> {
-        let Some(file) = self.opened(in_use)? else {
-            return self.make(in_use);
-        };
-        let rows = self.rows_of(late_query(file.upto(), in_use.model))?;
-        let kept = Kept {
-            late: late_in(&rows)?.into(),
-            ..kept_of(in_use, file)
-        };
-        if is_within(kept.late.len(), &kept.file, WHILE_EMBEDDING) {
-            return Ok(kept);
-        }
-        self.make(in_use)
-    }
-
-    /// Opens the newest file that was made of a state in the past of the index.
-    fn opened(&self, in_use: &InUse) -> Result<Option<VectorFile>> {
-        let mut files = self.shared.derived.files(in_use);
-        if files.is_empty() {
-            return Ok(None);
-        }
-        let stamps: Vec<i64> = files.iter().map(|(_, stamp, _)| *stamp).collect();
-        let known = Query::new("SELECT revision, stamp FROM states WHERE stamp = ANY($1)");
-        let known = self.rows_of(known.with(&stamps[..]))?;
-        let known = known.iter().map(|row| Ok((get(row, 0)?, get(row, 1)?)));
-        let known: HashSet<(i64, i64)> = known.collect::<Result<_>>()?;
-        files.retain(|(revision, stamp, _)| known.contains(&(*revision, *stamp)));
-        files.sort_unstable();
-        // A damaged file is made anew, like any other that cannot be used.
-        let opened = files.iter().rev().find_map(|(_, _, path)| {
-            let file = VectorFile::open(path, &in_use.origin).ok().flatten();
-            file.filter(|file| file.upto() <= in_use.newest)
-        });
-        Ok(opened)
-    }
-
-    /// Makes the file of an index.
-    fn make(&self, in_use: &InUse) -> Result<Kept> {
-        let derived = &self.shared.derived;
-        #[cfg(test)]
-        derived
-            .made
-            .fetch_add(1, std::sync::atomic::Ordering::SeqCst);
-        // An older snapshot has what was erased since, which must not be written again, and
-        // a transaction what may never be committed.
-        let may_write = !self.writing.get() && self.shared.is_followed(in_use.past, in_use.erased);
-        let path = derived.path(in_use).filter(|_| may_write);
-        let written = path.map(|path| {
-            if let Some(folder) = path.parent() {
-                kodiak_base::files::create_folder(folder)
-                    .map_err(Error::io("create the folder", folder))?;
-            }
-            VectorFile::write(&path, &in_use.origin, in_use.newest, self.pages(in_use))
-        });
-        let file = match written {
-            Some(Ok(file)) => {
-                derived.drop_older(in_use);
-                file
-            }
-            Some(Err(error)) if !matches!(error, Error::Io { .. }) => return Err(error),
-            // A search must work even if the folder cannot be written.
-            _ => VectorFile::in_memory(&in_use.origin, in_use.newest, self.pages(in_use))?,
-        };
-        Ok(kept_of(in_use, file))
-    }
-
-    /// Returns all vectors of the model in use, document by document, some at a time.
-    fn pages<'a>(
-        &'a self,
-        in_use: &'a InUse,
-    ) -> impl Iterator<Item = Result<(Slot, Vec<f32>)>> + 'a {
-        let mut after: (Row, i64) = (0, -1);
-        let mut page = Vec::new().into_iter();
-        let mut ended = false;
-        std::iter::from_fn(move || {
-            loop {
-                if let Some(next) = page.next() {
-                    return Some(Ok(next));
-                }
-                if ended {
-                    return None;
-                }
-                match self.page(in_use, after) {
-                    Ok((found, last)) => {
-                        ended = found.len() < PAGE;
-                        after = last;
-                        page = found.into_iter();
-                    }
-                    Err(error) => {
-                        ended = true;
-                        return Some(Err(error));
-                    }
-                }
-            }
-        })
-    }
-
-    fn page(&self, in_use: &InUse, after: (Row, i64)) -> Result<(Page, (Row, i64))> {
-        let query = Query::new(
-            "SELECT c.id, c.document, c.ordinal, e.vector FROM chunks AS c
-             JOIN embeddings AS e ON e.chunk = c.id AND e.model = $1 AND e.id <= $2
-             WHERE (c.document, c.ordinal) > ($3, $4) ORDER BY c.document, c.ordinal LIMIT $5",
-        )
-        .with(in_use.model)
-        .with(in_use.newest)
-        .with(after.0)
-        .with(after.1)
-        .with(PAGE);
-        let mut last = after;
-        let mut found = Vec::new();
-        for row in self.rows_of(query)? {
-            let slot = Slot {
-                chunk: get(&row, 0)?,
-                document: get(&row, 1)?,
-            };
-            last = (slot.document, get(&row, 2)?);
-            found.push((slot, vector_from(get(&row, 3)?)));
-        }
-        Ok((found, last))
+        Ok(Some((in_use, self.late_in(&answers[1])?, there)))
     }
 
     /// Brings the file up to date if it lacks many vectors or has many in vain.
@@ -421,30 +325,32 @@ impl PostgresReader {
         if self.vectors()?.is_none() {
             return Ok(());
         }
+        let _turn = self.shared.derived.turns.take();
         let kept = self.shared.derived.kept().clone();
-        let Some((in_use, ..)) = self.in_use(kept.as_ref())? else {
+        let Some((in_use, late, _)) = self.in_use(kept.as_ref())? else {
             return Ok(());
         };
-        if let Some(kept) = kept {
-            let left = Query::new(
-                "SELECT count(*) FROM embeddings AS e WHERE e.model = $1 AND e.id <= $2",
-            );
-            let left = left.with(in_use.model).with(kept.file.upto());
-            let rows = self.rows_of(left)?;
-            let left = rows
-                .first()
-                .map_or(Ok(0), |row| crate::value::count(row, 0))?;
-            let vain = kept.file.len().saturating_sub(left as usize);
-            if is_within(kept.late.len(), &kept.file, WHEN_EMBEDDED)
-                && is_within(vain, &kept.file, WHEN_EMBEDDED)
-            {
-                return Ok(());
+        let made = match kept.filter(|kept| kept.is_of(&in_use)) {
+            Some(kept) => {
+                let kept = with_late(kept, late, in_use.newest);
+                if is_within(kept.late.len(), &kept.file, WHEN_EMBEDDED)
+                    && is_within(
+                        self.in_vain(&in_use, &kept.file)?,
+                        &kept.file,
+                        WHEN_EMBEDDED,
+                    )
+                {
+                    return Ok(());
+                }
+                self.update(&in_use, &kept)?
             }
-        }
-        self.remake_derived()
+            None => self.make(&in_use)?,
+        };
+        self.keep_derived(&in_use, made);
+        Ok(())
     }
 
-    /// Rebuilds the file.
+    /// Rebuilds the file from all vectors.
     pub(crate) fn remake_derived(&self) -> Result<()> {
         let _hold = self.hold();
         let _turn = self.shared.derived.turns.take();
@@ -544,15 +450,4 @@ fn late_query(upto: i64, model: ModelNumber) -> Query {
     )
     .with(upto)
     .with(model)
-}
-
-fn late_in(rows: &[tokio_postgres::Row]) -> Result<Vec<LateVector>> {
-    let vectors = rows.iter().map(|row| {
-        Ok(LateVector {
-            row: get(row, 0)?,
-            chunk: get(row, 1)?,
-            vector: vector_from(get(row, 2)?),
-        })
-    });
-    vectors.collect()
 }

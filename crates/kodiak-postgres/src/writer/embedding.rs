@@ -160,8 +160,9 @@ impl WriteVectors for PostgresWriter {
                 }
                 if !wrong.is_empty() {
                     corrected += wrong.len();
+                    // A new number says to every server that it lacks the vector.
                     let correct = Query::new(
-                        "UPDATE embeddings AS e SET vector = w.vector
+                        "UPDATE embeddings AS e SET id = DEFAULT, vector = w.vector
                          FROM unnest($1, $2) AS w(id, vector) WHERE e.id = w.id",
                     )
                     .with(wrong.iter().map(|(id, _)| *id).collect::<Value>())

@@ -12,7 +12,8 @@
 //! cannot rule out that a vector is among the nearest. The result is the same
 //! as if it had read all eight.
 //!
-//! * `format` lays the file out, `write` fills it, `bytes` maps it;
+//! * `format` lays the file out, `write` fills it, `update` says what one becomes when a few
+//!   vectors have changed, `bytes` maps it;
 //! * `quantise` turns vectors into small integers, `kernel` multiplies them;
 //! * `coarse_code` splits rows into halves and bounds what the first half
 //!   loses;
@@ -29,6 +30,7 @@ mod kernel;
 mod knn;
 mod quantise;
 mod scan;
+mod update;
 mod write;
 
 #[cfg(test)]
@@ -46,6 +48,7 @@ pub use best::KnnHit;
 pub use bitmap::Bitmap;
 pub use knn::k_nearest_among;
 pub use quantise::{QuantizedQuery, rounded};
+pub use update::Content;
 
 use kernel::Kernel;
 
@@ -89,11 +92,11 @@ impl VectorFile {
     /// `upto` is the last embedding that the file covers. The vectors must come
     /// sorted by document and chunk, each once, so that a million of them need
     /// not be held in memory. Any other order is an error.
-    pub fn write<E: From<Error>>(
+    pub fn write<'v, V: Into<Content<'v>>, E: From<Error>>(
         path: &Path,
         origin: &Origin,
         upto: i64,
-        vectors: impl Iterator<Item = Result<(Slot, Vec<f32>), E>>,
+        vectors: impl Iterator<Item = Result<(Slot, V), E>>,
     ) -> Result<Self, E> {
         let (file, header) = write::replace(path, origin, upto, vectors)?;
         let bytes = Bytes::map(&file).map_err(Error::io("map", path))?;
@@ -102,10 +105,10 @@ impl VectorFile {
 
     /// Builds the content of a vector file in memory, for an index whose folder
     /// cannot be written. The arguments are those of [`VectorFile::write`].
-    pub fn in_memory<E: From<Error>>(
+    pub fn in_memory<'v, V: Into<Content<'v>>, E: From<Error>>(
         origin: &Origin,
         upto: i64,
-        vectors: impl Iterator<Item = Result<(Slot, Vec<f32>), E>>,
+        vectors: impl Iterator<Item = Result<(Slot, V), E>>,
     ) -> Result<Self, E> {
         let path = Path::new("(in memory)");
         let (bytes, header) = write::collect(path, origin, upto, vectors)?;

@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::coarse_code::{self, ErrorBound};
 use super::format::{self, GROUP, HEADER, Header, MAX_DIMENSIONS};
 use super::quantise::{ROW_TOP, quantise};
-use super::{Origin, Slot, VectorFile, damaged};
+use super::{Content, Origin, Slot, VectorFile, damaged};
 use kodiak_base::error::{Error, Result};
 use kodiak_base::files::left_over::remove_left_over;
 use kodiak_base::files::{self, Folder, Rights, Temporary};
@@ -22,11 +22,11 @@ const ABANDONED: Duration = Duration::from_hours(1);
 const BUFFER: usize = 1 << 18;
 
 /// Writes a file under another name and renames it to `path`.
-pub(super) fn replace<E: From<Error>>(
+pub(super) fn replace<'v, V: Into<Content<'v>>, E: From<Error>>(
     path: &Path,
     origin: &Origin,
     upto: i64,
-    vectors: impl Iterator<Item = Result<(Slot, Vec<f32>), E>>,
+    vectors: impl Iterator<Item = Result<(Slot, V), E>>,
 ) -> Result<(File, Header), E> {
     remove_abandoned(path);
     let failed = || Error::io("create", path);
@@ -45,11 +45,11 @@ pub(super) fn replace<E: From<Error>>(
 }
 
 /// Builds the content of a file in memory.
-pub(super) fn collect<E: From<Error>>(
+pub(super) fn collect<'v, V: Into<Content<'v>>, E: From<Error>>(
     path: &Path,
     origin: &Origin,
     upto: i64,
-    vectors: impl Iterator<Item = Result<(Slot, Vec<f32>), E>>,
+    vectors: impl Iterator<Item = Result<(Slot, V), E>>,
 ) -> Result<(Vec<u8>, Header), E> {
     let mut output = Cursor::new(Vec::new());
     let header = encode(&mut output, path, origin, upto, vectors)?;
@@ -57,12 +57,12 @@ pub(super) fn collect<E: From<Error>>(
 }
 
 /// Writes a whole file to `output`. Errors name `path`.
-fn encode<E: From<Error>>(
+fn encode<'v, V: Into<Content<'v>>, E: From<Error>>(
     output: &mut (impl Write + Seek),
     path: &Path,
     origin: &Origin,
     upto: i64,
-    vectors: impl Iterator<Item = Result<(Slot, Vec<f32>), E>>,
+    vectors: impl Iterator<Item = Result<(Slot, V), E>>,
 ) -> Result<Header, E> {
     if origin.dimensions > MAX_DIMENSIONS {
         let detail = format!(
@@ -77,16 +77,19 @@ fn encode<E: From<Error>>(
     let mut group = Group::default();
     for vector in vectors {
         let (slot, vector) = vector?;
-        if vector.len() != origin.dimensions {
+        let vector = vector.into();
+        let dimensions = vector.dimensions();
+        if dimensions != origin.dimensions {
             let detail = format!(
-                "the vector of chunk {} has {} dimensions, not {}",
-                slot.chunk,
-                vector.len(),
-                origin.dimensions
+                "the vector of chunk {} has {dimensions} dimensions, not {}",
+                slot.chunk, origin.dimensions
             );
             return Err(damaged(path, detail).into());
         }
-        let scale = group.push(&vector);
+        let scale = match &vector {
+            Content::Vector(vector) => group.push(vector),
+            Content::Row(file, at) => group.copy(file, *at),
+        };
         arrays
             .push(slot, scale)
             .map_err(|detail| damaged(path, detail))?;
@@ -156,6 +159,18 @@ impl Group {
         self.error_bounds
             .extend(ErrorBound::of(&self.row).encode().as_flattened());
         scale
+    }
+
+    /// Adds a row of another file as it is, and returns its scale.
+    fn copy(&mut self, file: &VectorFile, at: usize) -> f32 {
+        let row = at..at + 1;
+        self.rows += 1;
+        self.codes.extend(file.codes(&row));
+        self.residuals.extend(file.residual(at));
+        let bounds = file.error_bounds(&row);
+        self.error_bounds
+            .extend(bounds.as_flattened().as_flattened());
+        f32::from_le_bytes(file.scales()[at])
     }
 
     /// Writes the rows, if any, and starts an empty group.
