@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use crate::address::{Address, quoted};
 use crate::cache::Cache;
+use crate::claims::Claims;
 use crate::live::Live;
 use crate::lock::{HeldLock, Wanted, number};
 use crate::pool::Pool;
@@ -279,17 +280,13 @@ impl Store for PostgresIndex {
     }
 
     fn embedding_lock(&self, holder: &str) -> Result<Option<Box<dyn Lock>>> {
-        Ok(Some(Box::new(self.lock(
-            Wanted::of(self.shared.schema(), "embedding"),
-            holder,
-        )?)))
+        let lock = self.lock(Wanted::embedding(self.shared.schema()), holder)?;
+        Ok(Some(Box::new(Claims::new(Arc::clone(&self.shared), lock))))
     }
 
     fn embedding_holder(&self) -> Option<String> {
-        HeldLock::holder(
-            &self.shared.pool,
-            Wanted::of(self.shared.schema(), "embedding"),
-        )
+        let wanted = Wanted::embedding(self.shared.schema());
+        HeldLock::holder(&self.shared.pool, wanted)
     }
 
     fn record(&self, name: &str) -> Option<Box<dyn Record>> {

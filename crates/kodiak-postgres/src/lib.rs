@@ -21,6 +21,7 @@
 //! | `replica` | which snapshots begin on a replica, and how far it is behind |
 //! | `reader` and the traits of a reader | answers, each in one or two round trips |
 //! | `writer` | documents, vectors, merging and erasing |
+//! | `claims` | which process embeds which chunks |
 //! | `records` | journals and tombstones |
 //! | `rewriting` | taking deleted rows out of the files of the server |
 //! | `files` | what a team keeps beside the index: files of notes as rows |
@@ -29,6 +30,7 @@
 mod address;
 mod batch;
 mod cache;
+mod claims;
 mod connection;
 mod documents;
 mod error;

@@ -1,4 +1,4 @@
-//! The locks of an index: who may write, and who may embed.
+//! The locks of an index: who may write, who embeds, and who merges.
 //!
 //! A lock is one that the server keeps for a transaction in which nothing else happens. It
 //! ends with the connection, however that ends, and works through a pooler that gives a
@@ -17,7 +17,7 @@ use std::time::Duration;
 use crate::connection::{Connection, LONG};
 use crate::error::refused;
 use crate::pool::Pool;
-use crate::value::{Query, Value, get};
+use crate::value::{Query, get};
 use kodiak_base::error::{Cause, Error, Result};
 use kodiak_store::{Lock, name_hash};
 
@@ -41,16 +41,20 @@ pub(crate) struct HeldLock {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wanted {
     number: i64,
-    /// A lock that must be free.
-    free: Option<i64>,
+    /// A lock that must be free, but for a process that has the second one.
+    free: Option<[i64; 2]>,
+    /// Whether others may have it as well.
+    is_shared: bool,
 }
 
 impl Wanted {
-    /// Returns the lock of those who write. It is given only while no transaction is open.
+    /// Returns the lock of those who write. It is given only while no transaction of a writer
+    /// is open.
     pub(crate) fn writing(schema: &str) -> Self {
         Self {
             number: number(schema, "writing"),
-            free: Some(number(schema, "transaction")),
+            free: Some([number(schema, "transaction"), number(schema, "merging")]),
+            is_shared: false,
         }
     }
 
@@ -59,16 +63,25 @@ impl Wanted {
         Self {
             number: number(schema, purpose),
             free: None,
+            is_shared: false,
+        }
+    }
+
+    /// Returns the lock of those who embed. Any number may hold it.
+    pub(crate) fn embedding(schema: &str) -> Self {
+        Self {
+            is_shared: true,
+            ..Self::of(schema, "embedding")
         }
     }
 }
 
-/// Selects the locks with the numbers in `$1` that are held in this database. A number of
-/// 64 bits is split into two of 32.
-const HELD: &str = "FROM pg_locks AS l
-     WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1
-       AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
-       AND (l.classid::bigint << 32 | l.objid::bigint) = ANY($1)";
+/// The locks that are held in this database, with the processes of the server that hold them.
+/// A number of 64 bits is split into two of 32.
+pub(crate) const HELD: &str =
+    "(SELECT l.pid, l.classid::bigint << 32 | l.objid::bigint AS number FROM pg_locks AS l
+      WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1
+        AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())) AS h";
 
 impl Lock for HeldLock {}
 
@@ -93,13 +106,22 @@ impl HeldLock {
                  THEN set_config('transaction_timeout', '0', true) END",
             ),
             Query::new("SELECT set_config('application_name', $1, true)").with(shortened(holder)),
-            Query::new("SELECT pg_try_advisory_xact_lock($1)").with(wanted.number),
+            Query::new(if wanted.is_shared {
+                "SELECT pg_try_advisory_xact_lock_shared($1)"
+            } else {
+                "SELECT pg_try_advisory_xact_lock($1)"
+            })
+            .with(wanted.number),
             Query::new(format!(
                 "SELECT t.token, pg_try_advisory_xact_lock(t.token)
                  FROM ({random} AS token OFFSET 0) AS t"
             )),
-            Query::new(format!("SELECT count(*) {HELD}"))
-                .with(wanted.free.into_iter().collect::<Value>()),
+            Query::new(format!(
+                "SELECT count(*) FROM {HELD} WHERE h.number = $1 AND h.pid NOT IN
+                     (SELECT h.pid FROM {HELD} WHERE h.number = $2)"
+            ))
+            .with(wanted.free.map(|[lock, _]| lock))
+            .with(wanted.free.map(|[_, except]| except)),
         ];
         let (connection, answers) = pool.begin(begin, &asked)?;
         let is_taken: bool = answers[2].first().map_or(Ok(false), |row| get(row, 0))?;
@@ -125,10 +147,16 @@ impl HeldLock {
         })
     }
 
+    /// Returns the number of a lock that only this holder has.
+    pub(crate) fn token(&self) -> i64 {
+        self.token
+    }
+
     /// Returns the statement that selects whether the lock is still held.
     pub(crate) fn fence(&self) -> Query {
         Query::new(format!(
-            "SELECT EXISTS (SELECT l.pid {HELD} GROUP BY l.pid HAVING count(*) = 2)"
+            "SELECT EXISTS (SELECT h.pid FROM {HELD} WHERE h.number = ANY($1)
+                            GROUP BY h.pid HAVING count(*) = 2)"
         ))
         .with(&[self.number, self.token][..])
     }
@@ -181,7 +209,7 @@ impl Drop for HeldLock {
 fn holder_on(connection: &Connection, number: i64) -> Result<Option<String>> {
     let asked = Query::new(format!(
         "SELECT a.application_name FROM pg_stat_activity AS a
-         WHERE a.pid IN (SELECT l.pid {HELD}) LIMIT 1"
+         WHERE a.pid IN (SELECT h.pid FROM {HELD} WHERE h.number = ANY($1)) LIMIT 1"
     ))
     .with(&[number][..]);
     let answers = connection.send(None, &[asked], None)?;

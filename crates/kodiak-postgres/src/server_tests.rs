@@ -1,6 +1,7 @@
 //! What goes wrong with a server, and what must not go wrong with it. The servers are those
 //! of `KODIAK_TEST_POSTGRES`.
 
+mod claiming;
 mod crowded;
 mod deriving;
 mod erased;

@@ -3,12 +3,22 @@
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};
 
-use super::{Reader, Record, Tombstones, Writer};
+use super::{Pending, Reader, Record, Tombstones, Writer};
 use kodiak_base::error::Result;
+use kodiak_models::embed::Identity;
 
 /// A right that ends when it is dropped: a locked file, or a lock that a server keeps for
 /// a connection.
-pub trait Lock: Debug + Send {}
+pub trait Lock: Debug + Send {
+    /// Claims chunks to embed, in place of those that were claimed before, and returns those
+    /// that the holder may embed: no other process has claimed them, and they have no vector
+    /// of this model yet. A claim ends with the process at the latest. An exclusive right
+    /// admits them all.
+    fn claim(&mut self, model: &Identity, chunks: &[Pending]) -> Result<Vec<Pending>> {
+        let _ = model;
+        Ok(chunks.to_vec())
+    }
+}
 
 /// An index that can be opened for reading and for writing.
 pub trait Store: Debug + Send + Sync {
@@ -20,11 +30,12 @@ pub trait Store: Debug + Send + Sync {
     /// open. `holder` is the name that others see in that error.
     fn writer(&self, holder: &str) -> Result<Box<dyn Writer>>;
 
-    /// Takes the exclusive right to embed, so that two processes do not embed
-    /// the same text. Returns `None` if no other process can open the store.
+    /// Takes the right to embed, so that two processes do not embed the same chunk: either
+    /// only one process has it at a time, or each claims what it embeds with
+    /// [`Lock::claim`]. Returns `None` if no other process can open the store.
     fn embedding_lock(&self, holder: &str) -> Result<Option<Box<dyn Lock>>>;
 
-    /// Returns the process that is embedding, if one is.
+    /// Returns a process that is embedding, if any is.
     fn embedding_holder(&self) -> Option<String> {
         None
     }

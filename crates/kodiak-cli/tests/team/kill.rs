@@ -35,9 +35,13 @@ fn moments(whole: Duration, count: u32) -> impl Iterator<Item = Duration> {
 }
 
 fn write(machine: &Machine, round: usize, notes: std::ops::Range<usize>) {
+    write_in(machine, "notes", round, notes);
+}
+
+fn write_in(machine: &Machine, folder: &str, round: usize, notes: std::ops::Range<usize>) {
     for number in notes {
         let text = format!("# Note {number}\n\nThe number {number} of round{round} marker.\n");
-        machine.write(&format!("notes/{number}.md"), &text);
+        machine.write(&format!("{folder}/{number}.md"), &text);
     }
 }
 
@@ -218,5 +222,67 @@ fn embedding_that_is_killed_goes_on_from_there() {
             (SELECT count(DISTINCT chunk) FROM embeddings)";
         assert_eq!(query(index, sums), format!("{NOTES}|{NOTES}|{NOTES}"));
         assert_whole(index, &machine, 0, "in the end");
+    });
+}
+
+/// Returns the number of rows of vectors that were ever inserted, and of those that are there.
+fn vectors(index: &Index) -> (usize, usize) {
+    let sums = "SELECT (SELECT last_value FROM embeddings_id_seq), count(DISTINCT chunk)
+        FROM embeddings";
+    let sums = query(index, sums);
+    let (inserted, there) = sums.split_once('|').unwrap();
+    (inserted.parse().unwrap(), there.parse().unwrap())
+}
+
+#[test]
+#[ignore = "needs servers: tests/postgres/with starts them and sets KODIAK_TEST_POSTGRES"]
+fn processes_that_embed_at_once_share_the_work_even_if_one_is_killed() {
+    on_each_server(|index| {
+        let machines: Vec<Machine> = (0..3)
+            .map(|number| {
+                let machine = index.machine().using(tiny_model::NAME);
+                tiny_model::write(&machine.path("tiny")).unwrap();
+                machine.ok(&["model", "install", "--from", "tiny"]);
+                let folder = if number == 0 {
+                    "notes".to_owned()
+                } else {
+                    format!("own{number}")
+                };
+                write_in(&machine, &folder, 0, 0..if number == 0 { NOTES } else { 1 });
+                machine.ok(&["add", &folder, "--yes", "--no-semantic"]);
+                machine
+            })
+            .collect();
+        assert_eq!(query(index, "SELECT count(*) FROM embeddings"), "0");
+        let start = |machine: &Machine| {
+            let mut command = machine.command(&["index"]);
+            command.stdout(Stdio::null()).stderr(Stdio::piped());
+            command.spawn().unwrap()
+        };
+        let mut children: Vec<_> = machines.iter().map(start).collect();
+        // One is killed while it has claimed something.
+        let started = Instant::now();
+        while query(index, "SELECT count(DISTINCT holder) FROM claims") != "3"
+            && started.elapsed() < Duration::from_secs(20)
+        {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        let mut killed = children.remove(0);
+        killed.kill().unwrap();
+        killed.wait().unwrap();
+        for child in children {
+            let ended = child.wait_with_output().unwrap();
+            let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+            assert!(ended.status.success(), "{said}");
+        }
+        let (inserted, there) = vectors(index);
+        let all = NOTES + machines.len() - 1;
+        assert_eq!(there, all);
+        // Only the one that was killed may have sent a group that was not committed.
+        assert!(inserted <= all + 64, "{inserted}");
+        machines[0].ok(&["doctor"]);
+        // Nothing is left to do.
+        machines[1].ok(&["index"]);
+        assert_eq!(vectors(index), (inserted, there));
     });
 }

@@ -35,15 +35,15 @@ impl Own {
         (relay, PostgresIndex::new(address))
     }
 
-    /// Ends the connections that hold the right to write.
-    fn end_locks(&self) {
+    /// Ends the connections that hold the right to write, or another lock.
+    pub(super) fn end_locks(&self, purpose: &str) {
         let pool = Pool::new(self.address.clone());
         let ended = Query::new(
             "SELECT pg_terminate_backend(pid, 5000) FROM pg_locks
              WHERE locktype = 'advisory' AND granted
                AND (classid::bigint << 32 | objid::bigint) = $1",
         );
-        let ended = ended.with(number(&self.address.schema, "writing"));
+        let ended = ended.with(number(&self.address.schema, purpose));
         pool.fresh().unwrap().send(None, &[ended], None).unwrap();
     }
 }
@@ -152,7 +152,7 @@ fn a_writer_that_lost_its_lock_changes_nothing_under_the_next_one() {
                 writing.join().unwrap().unwrap();
                 break;
             }
-            own.end_locks();
+            own.end_locks("writing");
             let second = own.index.writer("second");
             let revision = match &second {
                 Ok(writer) => {

@@ -72,14 +72,18 @@ impl WriteVectors for PostgresWriter {
             let chunks: Value = vectors.iter().map(|(one, _)| one.chunk).collect();
             let hashes: Value = vectors.iter().map(|(one, _)| one.hash.to_vec()).collect();
             let bytes: Value = vectors.iter().map(|(_, one)| vector_bytes(one)).collect();
-            // A vector that takes the place of another has a number of its own.
+            // A vector that takes the place of another one has a number of its own, and one
+            // that is there already keeps its number.
             let replace = Query::new(
-                "DELETE FROM embeddings AS e USING unnest($2, $3) AS v(chunk, hash), chunks AS c
-                 WHERE e.chunk = v.chunk AND e.model = $1 AND c.id = v.chunk AND c.text_hash = v.hash",
+                "DELETE FROM embeddings AS e
+                 USING unnest($2, $3, $4) AS v(chunk, hash, vector), chunks AS c
+                 WHERE e.chunk = v.chunk AND e.model = $1 AND e.vector <> v.vector
+                   AND c.id = v.chunk AND c.text_hash = v.hash",
             )
             .with(model)
             .with(chunks.clone())
-            .with(hashes.clone());
+            .with(hashes.clone())
+            .with(bytes.clone());
             let put = Query::new(
                 "INSERT INTO embeddings (chunk, model, vector)
                  SELECT c.id, $1, v.vector
@@ -91,11 +95,10 @@ impl WriteVectors for PostgresWriter {
             .with(chunks.clone())
             .with(hashes)
             .with(bytes);
-            let forgive = Query::new(
-                "DELETE FROM embedding_failures WHERE model = $1 AND chunk = ANY($2)",
-            )
-            .with(model)
-            .with(chunks);
+            let forgive =
+                Query::new("DELETE FROM embedding_failures WHERE model = $1 AND chunk = ANY($2)")
+                    .with(model)
+                    .with(chunks);
             writer.reader.ask(&[replace, put, forgive]).map(drop)
         })
     }

@@ -10,7 +10,7 @@ pub trait WriteAccess {
     /// Runs `work` while no other writer is active.
     fn write(&self, work: &mut dyn FnMut(&mut dyn Writer) -> Result<()>) -> Result<()>;
 
-    /// Takes the exclusive right to embed.
+    /// Takes the right to embed.
     fn embedding_lock(&self) -> Result<Option<Box<dyn Lock>>>;
 }
 

@@ -7,11 +7,13 @@
 //! about retries. The write lock is released while a model works, because that
 //! takes minutes where writing takes milliseconds. New vectors go to the cache at
 //! once, so a process that dies loses only the calls in progress, and the next one
-//! continues from there.
+//! continues from there. Where several processes may embed at once, each claims a group
+//! before it reads the texts (`shared`).
 
 mod cached;
 mod drive;
 mod report;
+mod shared;
 mod walk;
 
 use std::collections::{HashMap, HashSet};
@@ -27,7 +29,7 @@ use crate::analysis::chunk;
 use crate::cancel::Cancel;
 use crate::embed::{EmbedError, Embedder};
 use crate::error::{Error, Result};
-use crate::store::{ChunkText, EmbeddingCache, ModelNumber, Pending, Writer};
+use crate::store::{ChunkText, EmbeddingCache, Lock, ModelNumber, Pending, Writer};
 
 /// The minimum number of texts embedded between two writes: a second or two of
 /// work for a local model.
@@ -84,14 +86,15 @@ pub(crate) fn embed_recent(
     exclusively(access, drive, cache, |backfill| backfill.run_recent(access))
 }
 
-/// Runs `work` unless another process is embedding, and returns its report.
+/// Runs `work` unless another process has the exclusive right to embed, and returns its
+/// report.
 fn exclusively(
     access: &dyn WriteAccess,
     drive: Drive<'_>,
     cache: Option<&mut EmbeddingCache>,
     work: impl FnOnce(&mut Backfill<'_>) -> Result<()>,
 ) -> Result<EmbeddingReport> {
-    let _lock = match access.embedding_lock() {
+    let lock = match access.embedding_lock() {
         Ok(lock) => lock,
         Err(Error::Locked { holder, .. }) => {
             return Ok(EmbeddingReport {
@@ -104,6 +107,8 @@ fn exclusively(
     let mut backfill = Backfill {
         drive,
         cache,
+        lock,
+        left_to_others: 0,
         report: EmbeddingReport::default(),
         failed: HashSet::new(),
         documents: HashSet::new(),
@@ -152,6 +157,9 @@ fn in_transaction<T>(
 struct Backfill<'a> {
     drive: Drive<'a>,
     cache: Option<&'a mut EmbeddingCache>,
+    lock: Option<Box<dyn Lock>>,
+    /// The number of chunks of the walk that other processes have claimed or embedded.
+    left_to_others: usize,
     report: EmbeddingReport,
     /// The hashes of texts that failed in this run. They are retried in the
     /// next.
@@ -198,6 +206,7 @@ impl Backfill<'_> {
                 Ended::Empty => return self.finish(access),
                 Ended::Outdated => {}
                 Ended::Walked if self.report.embedded + self.failed.len() > before => {}
+                Ended::Walked if self.left_to_others > 0 && self.wait_for_others(access)? => {}
                 ended => {
                     // After cancelling, the embedder's message is of no use.
                     if let Ended::Stopped(error) = ended
@@ -240,6 +249,7 @@ impl Backfill<'_> {
         let mut walk = Walk::new(self.drive.group_size(GROUP));
         let mut told = Told::default();
         let mut ended = Ended::Empty;
+        self.left_to_others = 0;
         loop {
             let (group, urgent) = match walk.next(self, access)? {
                 Next::End if walk.is_outdated() => return Ok(Ended::Outdated),
@@ -357,13 +367,17 @@ impl Backfill<'_> {
         pending
     }
 
-    /// Embeds chunks and stores the outcomes. Chunks with the same text must be
-    /// adjacent. Returns the embedder's failure if no text is to blame.
+    /// Embeds chunks that no other process has claimed and stores the outcomes. Chunks with
+    /// the same text must be adjacent. Returns the embedder's failure if no text is to blame.
     fn embed_group(
         &mut self,
         access: &dyn WriteAccess,
         group: &[Pending],
     ) -> Result<Option<EmbedError>> {
+        let group = &*self.claim(group)?;
+        if group.is_empty() {
+            return Ok(None);
+        }
         let mut distinct: Vec<([u8; 16], String)> = Vec::new();
         let (analyzer, texts) = writing(access, |writer| {
             Ok((writer.analyzer(), writer.chunk_texts(group)?))

@@ -20,6 +20,7 @@ mod duplicates;
 mod embedders;
 mod embedding;
 mod embedding_order;
+mod embedding_together;
 mod engine;
 mod erasing;
 mod forgetting;

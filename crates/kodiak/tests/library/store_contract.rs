@@ -68,7 +68,7 @@ fn write<T>(store: &dyn Store, change: impl FnOnce(&mut dyn Writer) -> T) -> T {
     outcome
 }
 
-fn note(key: &str, title: &str, body: &str) -> Document {
+pub(crate) fn note(key: &str, title: &str, body: &str) -> Document {
     Document {
         source: "notes".to_owned(),
         key: key.to_owned(),
@@ -81,7 +81,7 @@ fn note(key: &str, title: &str, body: &str) -> Document {
 }
 
 /// Stores a document as the only one of its entry.
-fn put(writer: &mut dyn Writer, document: Document) -> EntryRow {
+pub(crate) fn put(writer: &mut dyn Writer, document: Document) -> EntryRow {
     let (source, key) = (&document.source, &document.key);
     let version = Version::of(key.as_bytes());
     let entry = writer.put_entry(source, key, version, 7, None).unwrap();
