@@ -98,6 +98,16 @@ impl<'a> Index<'a> {
         Ok(Some(reader.round_trips()))
     }
 
+    /// Merges what is due, and waits for the end of it.
+    pub(super) fn optimize(&self) -> Result<()> {
+        let Some((server, _)) = &self.server else {
+            return Ok(self.store.writer("bench")?.optimize()?);
+        };
+        // Closing an index waits for what goes on beside its writers.
+        let own = PostgresIndex::new(Address::parse(server.address())?.with_schema("kodiak_bench"));
+        Ok(own.writer("bench")?.optimize()?)
+    }
+
     /// Deletes an index on a server.
     pub(super) fn delete(&self) -> Result<()> {
         if let Some((_, index)) = &self.server {
@@ -206,10 +216,10 @@ pub(super) fn filled<'a>(
     })?;
     index.timed("merge after filling", report, || {
         writer.refresh_vocabulary()?;
-        Ok(writer.optimize()?)
+        // Closing an index empties its log.
+        drop(writer);
+        index.optimize()
     })?;
-    // Closing an index empties its log.
-    drop(writer);
     let each = |bytes: u64| bytes as f64 / count as f64;
     let name = |what: &str| format!("{}: {what}", index.name);
     report.add(name("words"), each(index.bytes()), "B", "per document");

@@ -26,9 +26,7 @@ pub(super) fn measure(index: &Index<'_>, options: &Options, report: &mut Report)
         write(index, writers, options.writes, written, report)?;
         written += options.writes;
     }
-    let mut writer = index.store.writer("bench")?;
-    index.timed("merge after writing", report, || Ok(writer.optimize()?))?;
-    Ok(())
+    index.timed("merge after writing", report, || index.optimize())
 }
 
 /// Has so many writers write `count` documents together, numbered from `from`.

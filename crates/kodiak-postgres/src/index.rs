@@ -9,6 +9,7 @@ use crate::cache::Cache;
 use crate::claims::Claims;
 use crate::live::Live;
 use crate::lock::{HeldLock, Wanted, number};
+use crate::merging::{Closing, Merger};
 use crate::pool::Pool;
 use crate::progress::Counted;
 use crate::reader::PostgresReader;
@@ -31,6 +32,7 @@ pub struct PostgresIndex {
     pub(crate) shared: Arc<Shared>,
     chunking: ChunkOptions,
     pub(crate) stemming: Stemming,
+    _closing: Arc<Closing>,
 }
 
 /// The past of an index that a process follows, and the number of erasings in it.
@@ -50,6 +52,7 @@ pub(crate) struct Shared {
     pub(crate) known: Known,
     pub(crate) derived: Derived,
     pub(crate) coverage: Mutex<Option<Counted>>,
+    pub(crate) merger: Arc<Merger>,
     /// What this process has followed.
     followed: Mutex<Followed>,
     /// The generation that was seen last; `None` if the index was set aside.
@@ -159,6 +162,7 @@ impl Shared {
 impl PostgresIndex {
     /// Names an index. Opens nothing.
     pub fn new(address: Address) -> Self {
+        let merger = Arc::default();
         let replica = address.replica.as_deref().cloned().map(Replica::new);
         Self {
             shared: Arc::new(Shared {
@@ -168,6 +172,7 @@ impl PostgresIndex {
                 known: Known::default(),
                 derived: Derived::default(),
                 coverage: Mutex::default(),
+                merger: Arc::clone(&merger),
                 followed: Mutex::default(),
                 generation: Mutex::default(),
                 in_vain: Mutex::default(),
@@ -175,6 +180,7 @@ impl PostgresIndex {
             }),
             chunking: ChunkOptions::default(),
             stemming: Stemming::default(),
+            _closing: Arc::new(Closing(merger)),
         }
     }
 

@@ -6,10 +6,10 @@
 //! everywhere else: no extension is needed, and nothing that a managed server refuses.
 //!
 //! Each segment has documents of one source and one project. A commit writes one for its
-//! new documents, marks the old versions of documents as deleted, and merges eight segments
-//! of about one size into one. A search fetches the postings of its terms, which a process
-//! keeps by segment and term, because they never change. Every call of a search is one round
-//! trip, or two where the first answer says what to read.
+//! new documents and marks the old versions of documents as deleted; a thread beside it merges
+//! eight segments of about one size into one. A search fetches the postings of its terms, which
+//! a process keeps by segment and term, because they never change. Every call of a search is one
+//! round trip, or two where the first answer says what to read.
 //!
 //! | module | job |
 //! |---|---|
@@ -20,7 +20,8 @@
 //! | `live`, `cache`, `lookup` | which segments there are, and what a process keeps of them |
 //! | `replica` | which snapshots begin on a replica, and how far it is behind |
 //! | `reader` and the traits of a reader | answers, each in one or two round trips |
-//! | `writer` | documents, vectors, merging and erasing |
+//! | `writer` | documents, vectors and erasing |
+//! | `merging` | one segment instead of many, beside those who write |
 //! | `claims` | which process embeds which chunks |
 //! | `records` | journals and tombstones |
 //! | `rewriting` | taking deleted rows out of the files of the server |
@@ -44,6 +45,7 @@ mod links;
 mod live;
 mod lock;
 mod lookup;
+mod merging;
 mod password;
 mod plan;
 mod pool;

@@ -25,7 +25,7 @@ pub(crate) struct LiveSegment {
     pub(crate) members: Arc<Members>,
     pub(crate) deleted: Arc<Deleted>,
     /// The change after which it was as it is.
-    changed: i64,
+    pub(crate) changed: i64,
 }
 
 impl LiveSegment {
@@ -82,10 +82,6 @@ impl Live {
         self.place(id).map(|at| &self.segments[at])
     }
 
-    fn newest(&self) -> i64 {
-        self.segments.last().map_or(0, |segment| segment.id)
-    }
-
     /// Returns the segment and the ordinal of a document.
     pub(crate) fn place_of(&self, row: Row) -> Option<(&Arc<LiveSegment>, u32)> {
         // The newest segments have the documents that change most.
@@ -111,16 +107,18 @@ impl Live {
              FROM state AS s";
         let segments = "SELECT s.id, s.source, s.project, s.changed,
                     CASE WHEN NOT k.is_known OR s.changed > $3 THEN s.deleted END,
-                    CASE WHEN NOT k.is_known OR s.id > $4 THEN s.members END
+                    CASE WHEN NOT k.is_known OR s.id <> ALL($4) THEN s.members END
              FROM segments AS s CROSS JOIN
                  (SELECT EXISTS (SELECT 1 FROM states AS t
                                  WHERE t.revision = $1 AND t.stamp = $2) AS is_known) AS k
              WHERE NOT k.is_known OR (SELECT changed <> $3 FROM state)
              ORDER BY s.id";
+        // A merge may add a segment whose number is lower than those of later ones.
+        let ids: Vec<i64> = known.segments.iter().map(|one| one.id).collect();
         let of_known = |sql: &str| Query::new(sql).with(known.revision).with(known.stamp);
         [
             of_known(state),
-            of_known(segments).with(known.changed).with(known.newest()),
+            of_known(segments).with(known.changed).with(&ids[..]),
         ]
     }
 

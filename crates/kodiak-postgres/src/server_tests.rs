@@ -6,6 +6,7 @@ mod crowded;
 mod deriving;
 mod erased;
 mod going_back;
+mod merging;
 mod relay;
 mod silence;
 mod trouble;

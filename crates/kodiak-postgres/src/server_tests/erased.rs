@@ -16,8 +16,8 @@ use kodiak_store::prelude::*;
 const WORD: &str = "zanzibarium";
 
 /// An index in a database of its own: a snapshot in another one keeps nothing of it.
-struct Alone {
-    own: Own,
+pub(super) struct Alone {
+    pub(super) own: Own,
     name: String,
     server: Address,
 }
@@ -40,7 +40,7 @@ fn as_administrator(address: &Address) -> Address {
 }
 
 /// Returns an index in a database of its own on each server.
-fn alone(purpose: &str) -> Vec<Alone> {
+pub(super) fn alone(purpose: &str) -> Vec<Alone> {
     let of_server = |own: Own| {
         let name = format!("{}_{purpose}", own.address.schema);
         let server = as_administrator(&own.address);

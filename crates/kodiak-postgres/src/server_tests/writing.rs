@@ -92,6 +92,8 @@ fn assert_whole(index: &PostgresIndex, about: &str) {
 fn a_connection_lost_at_any_statement_leaves_all_or_nothing() {
     for (own, every) in servers().into_iter().zip(EVERY) {
         let (relay, index) = own.behind();
+        // Its statements would come between those of the writer.
+        index.shared.merger.stop();
         write(&index, 0).unwrap();
         for (cut, round) in (1..2 * MANY).step_by(every).enumerate() {
             let act = if round % 2 == 0 {
@@ -135,6 +137,7 @@ fn a_connection_lost_at_any_statement_leaves_all_or_nothing() {
 fn a_writer_that_lost_its_lock_changes_nothing_under_the_next_one() {
     for (own, every) in servers().into_iter().zip(EVERY) {
         let (relay, first) = own.behind();
+        first.shared.merger.stop();
         let first = Arc::new(first);
         write(&first, 0).unwrap();
         let (mut opened, mut refused) = (0, 0);

@@ -29,6 +29,9 @@ pub(super) struct Transaction {
     pub(super) dirty: bool,
     /// Whether an earlier version has made the terms of the index.
     pub(super) is_outdated: bool,
+    /// The number of segments before the transaction, and of those that it has written.
+    pub(super) segments: usize,
+    pub(super) new_segments: usize,
     /// The revision before the transaction, and how much it has grown since.
     pub(super) revision: i64,
     pub(super) written: i64,

@@ -2,8 +2,8 @@
 
 use super::PostgresWriter;
 use super::buffer::{Buffer, Lookups};
-use super::merging::Which;
 use crate::address::quoted;
+use crate::merging::Which;
 use crate::schema::{ANALYSIS, GENERATION};
 use crate::value::{Query, get};
 use kodiak_base::error::Result;

@@ -14,6 +14,8 @@ mod sources;
 mod upkeep;
 mod write_out;
 
+pub(crate) use write_out::{STATES, postings_query, segment_query};
+
 use std::cell::RefCell;
 
 use crate::connection::LONG;
@@ -21,7 +23,7 @@ use crate::error::refused;
 use crate::lock::{HeldLock, Wanted, number};
 use crate::reader::PostgresReader;
 use crate::schema;
-use crate::value::{Query, get};
+use crate::value::{Query, count, get};
 use buffer::Transaction;
 use kodiak_base::error::{Cause, Error, Result};
 use kodiak_store::{Reader, Transactions, Writer};
@@ -129,6 +131,7 @@ impl PostgresWriter {
         let mut transaction =
             Transaction::new(get(row, 1)?, get(row, 2)?, get(row, 3)?, get(row, 4)?);
         transaction.is_outdated = analysis < schema::ANALYSIS;
+        transaction.segments = count(row, 7)? as usize;
         Ok(transaction)
     }
 
@@ -182,7 +185,8 @@ impl Transactions for PostgresWriter {
             lock.fence(),
             Query::new(
                 "SELECT generation, last_document, last_entry, last_chunk, revision,
-                    (SELECT max(number) FROM migrations), analysis FROM state",
+                    (SELECT max(number) FROM migrations), analysis,
+                    (SELECT count(*) FROM segments) FROM state",
             ),
         ];
         let (connection, answers) = shared.pool.begin(&begin, &queries)?;
@@ -221,7 +225,7 @@ impl Transactions for PostgresWriter {
         }
         let written = self
             .write_out()
-            .and_then(|()| self.merge_few())
+            .and_then(|()| self.merge_overdue())
             .and_then(|()| self.write_state());
         if let Err(error) = written {
             let _ = self.end("ROLLBACK");
@@ -232,7 +236,13 @@ impl Transactions for PostgresWriter {
         if let (Some(replica), Some(revision)) = (&self.reader.shared.replica, revision) {
             replica.note(&self.reader.generation(), revision);
         }
-        self.end("COMMIT")
+        let (segments, has_new) =
+            self.with(|open| (open.segments + open.new_segments, open.new_segments > 0))?;
+        self.end("COMMIT")?;
+        if has_new {
+            self.reader.shared.merge_soon(segments);
+        }
+        Ok(())
     }
 
     fn roll_back(&mut self) -> Result<()> {

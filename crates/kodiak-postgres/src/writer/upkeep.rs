@@ -2,7 +2,7 @@
 
 use super::PostgresWriter;
 use super::buffer::Buffer;
-use super::merging::Which;
+use crate::merging::Which;
 use crate::value::{Query, get};
 use kodiak_base::error::Result;
 use kodiak_store::{Row, Upkeep};
@@ -16,9 +16,11 @@ const PAGE: usize = 256;
 impl Upkeep for PostgresWriter {
     fn optimize(&mut self) -> Result<()> {
         self.within(|writer| {
-            writer.merge(Which::Due)?;
+            writer.write_out()?;
             writer.analyze_new()
-        })
+        })?;
+        self.reader.shared.merge_all();
+        Ok(())
     }
 
     fn refresh_vocabulary(&mut self) -> Result<()> {

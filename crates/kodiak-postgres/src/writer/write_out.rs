@@ -8,6 +8,7 @@ use super::PostgresWriter;
 use super::buffer::Buffer;
 use super::rows::{delete_documents, insert_documents, insert_entries, touch_documents};
 use crate::links::terms_by_position;
+use crate::reader::PostgresReader;
 use crate::segment::{Builder, Deleted, Members, Postings};
 use crate::value::{Query, Value, count, get};
 use kodiak_base::error::Result;
@@ -20,7 +21,7 @@ use kodiak_text::terms::{DocumentTerms, TermIndexer};
 const MOST_SENT: usize = 8 << 20;
 
 /// How many revisions back the states of an index are known.
-const STATES: i64 = 100_000;
+pub(crate) const STATES: i64 = 100_000;
 
 /// How many documents are few enough to read without asking how long they are.
 const FEW: usize = 16;
@@ -116,6 +117,7 @@ impl PostgresWriter {
         for ((source, project), builder) in std::mem::take(&mut buffer.segments) {
             if builder.len() > 0 {
                 change.segments = true;
+                self.with(|open| open.new_segments += 1)?;
                 let id = self.next_segment()?;
                 let length = insert_segment(
                     (id, &source, project.as_deref(), revision),
@@ -205,16 +207,7 @@ impl PostgresWriter {
         if let Some(id) = self.with(|open| open.segment_ids.pop())? {
             return Ok(id);
         }
-        // Those of a transaction that was lost with its server may come again, and with them
-        // the number; half of it is random.
-        let query = Query::new(
-            "SELECT nextval('segment_ids') << 32
-                | ('x' || right(gen_random_uuid()::text, 8))::bit(32)::bigint
-             FROM generate_series(1, 16)",
-        );
-        let rows = self.reader.rows_of(query)?;
-        let ids = rows.iter().map(|row| get(row, 0));
-        let mut ids: Vec<i64> = ids.collect::<Result<_>>()?;
+        let mut ids = self.reader.segment_numbers(16)?;
         // Later segments have higher numbers.
         ids.sort_unstable_by(|one, other| other.cmp(one));
         let next = ids.pop();
@@ -396,6 +389,21 @@ impl PostgresWriter {
     }
 }
 
+impl PostgresReader {
+    /// Returns numbers for new segments.
+    pub(crate) fn segment_numbers(&self, count: usize) -> Result<Vec<i64>> {
+        // Those of a transaction that was lost with its server may come again, and with them
+        // the number; half of it is random.
+        let query = Query::new(
+            "SELECT nextval('segment_ids') << 32
+                | ('x' || right(gen_random_uuid()::text, 8))::bit(32)::bigint
+             FROM generate_series(1, $1)",
+        );
+        let rows = self.rows_of(query.with(count))?;
+        rows.iter().map(|row| get(row, 0)).collect()
+    }
+}
+
 /// Asks for what was indexed of documents.
 fn texts_of(rows: &[Row]) -> Query {
     Query::new("SELECT document, titles, body, tags FROM bodies WHERE document = ANY($1)")
@@ -422,7 +430,7 @@ fn insert_segment(
         .sum()
 }
 
-pub(super) fn segment_query(
+pub(crate) fn segment_query(
     (id, source, project, revision): (i64, &str, Option<&str>, i64),
     members: &Members,
 ) -> Query {
@@ -455,7 +463,7 @@ fn by_size(postings: &[(String, Postings)]) -> Vec<&[(String, Postings)]> {
     parts
 }
 
-pub(super) fn postings_query(segment: i64, postings: &[(String, Postings)]) -> Query {
+pub(crate) fn postings_query(segment: i64, postings: &[(String, Postings)]) -> Query {
     let encoded: Vec<_> = postings.iter().map(|(_, one)| one.encode()).collect();
     Query::new(
         "INSERT INTO postings (term, segment, documents, block, positions)
