@@ -3,21 +3,20 @@
 
 use std::io::Write;
 use std::net::TcpStream;
-use std::sync::{Arc, Condvar, Mutex};
+use std::sync::{Condvar, Mutex};
 
-use kodiak::Timestamp;
-use kodiak_server::http::{HttpOptions, Limits};
-use kodiak_server::token::{Grant, Token, TokenError, TokenFile, Tokens};
+use kodiak_server::http::Limits;
+use kodiak_server::token::{Grant, Token, Tokens};
 use serde_json::json;
 
 use crate::desk::{Desk, reader};
-use crate::web::{Web, token, tokens};
+use crate::watched::{Hook, Watched};
+use crate::web::{Web, token};
 
-/// Tokens of a file. Looking for some of them does not end until this is told to go on, as
-/// with a database that does not answer.
+/// Looking for some tokens does not end until this is told to go on, as with a database that
+/// does not answer.
 #[derive(Debug)]
 struct Slow {
-    file: TokenFile,
     /// The name of a token that is slow, beside those that do not exist.
     name: &'static str,
     gate: Mutex<Gate>,
@@ -45,14 +44,9 @@ impl Slow {
     }
 }
 
-impl Tokens for Slow {
-    fn list(&self) -> Result<Arc<Vec<Token>>, TokenError> {
-        self.file.list()
-    }
-
-    fn presented(&self, secret: &str, now: Timestamp) -> Result<Option<Token>, TokenError> {
-        let found = self.file.presented(secret, now)?;
-        let is_slow = found.as_ref().is_none_or(|token| token.name == self.name);
+impl Hook for Slow {
+    fn presented(&self, found: Option<&Token>) {
+        let is_slow = found.is_none_or(|token| token.name == self.name);
         let mut gate = self.gate.lock().unwrap();
         while is_slow && gate.held {
             gate.waiting += 1;
@@ -60,30 +54,6 @@ impl Tokens for Slow {
             gate = self.changed.wait(gate).unwrap();
             gate.waiting -= 1;
         }
-        Ok(found)
-    }
-
-    fn has(&self, token: &Token, now: Timestamp) -> bool {
-        self.file.has(token, now)
-    }
-
-    fn create(
-        &self,
-        name: &str,
-        grant: Grant,
-        now: Timestamp,
-        expires_at: Option<Timestamp>,
-        holder: &str,
-    ) -> Result<String, TokenError> {
-        self.file.create(name, grant, now, expires_at, holder)
-    }
-
-    fn keep(&self, token: Token, holder: &str) -> Result<bool, TokenError> {
-        self.file.keep(token, holder)
-    }
-
-    fn revoke(&self, name: &str, holder: &str) -> Result<(), TokenError> {
-        self.file.revoke(name, holder)
     }
 }
 
@@ -112,23 +82,18 @@ fn slow_look_ups_hold_up_no_other_caller() {
         token(&desk, "slow", Grant::default()),
         token(&desk, "other", Grant::default()),
     );
-    let held = Arc::new(Slow {
-        file: tokens(&desk),
+    let slow_ones = Slow {
         name: "slow",
         gate: Mutex::default(),
         changed: Condvar::new(),
-    });
-    let options = HttpOptions {
-        address: "127.0.0.1:0".parse().unwrap(),
-        tokens: Some(Arc::clone(&held) as Arc<dyn Tokens>),
-        hosts: Vec::new(),
-        origins: Vec::new(),
-        limits: Limits {
-            working: 4,
-            ..Limits::default()
-        },
     };
-    let web = Web::with(&desk.server(reader()), options);
+    let watched = Watched::of(&desk, slow_ones);
+    let held = &watched.hook;
+    let limits = Limits {
+        working: 4,
+        ..Limits::default()
+    };
+    let web = Web::having(watched.clone(), &desk.server(reader()), limits);
     // Both have been let in before.
     assert_eq!((search(&web, &slow), search(&web, &other)), (200, 200));
     let unknown = format!("kodiak_{}", "0".repeat(64));
@@ -144,6 +109,6 @@ fn slow_look_ups_hold_up_no_other_caller() {
     }
     // No caller is let in by what was known before.
     assert_eq!(search(&web, &slow), 200);
-    held.file.revoke("other", "test").unwrap();
+    watched.file.revoke("other", "test").unwrap();
     assert_eq!((search(&web, &other), search(&web, &slow)), (401, 200));
 }

@@ -32,5 +32,6 @@ mod two_worlds;
 mod typing;
 mod unplugged;
 mod unread;
+mod watched;
 mod web;
 mod wire;

@@ -4,15 +4,15 @@
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::sync::{Arc, Condvar, Mutex};
+use std::sync::{Condvar, Mutex};
 use std::time::Duration;
 
-use kodiak::Timestamp;
-use kodiak_server::http::{HttpOptions, Limits};
-use kodiak_server::token::{Grant, Token, TokenError, TokenFile, Tokens};
+use kodiak_server::http::Limits;
+use kodiak_server::token::{Grant, Token, Tokens};
 
 use crate::desk::{Desk, reader};
-use crate::web::{Web, token, tokens};
+use crate::watched::{Hook, Watched};
+use crate::web::{Web, token};
 
 /// What a test waits for at most, on a slow machine.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -74,23 +74,14 @@ fn no_caller_keeps_others_from_their_streams() {
     }
 }
 
-/// Tokens of a file that count how often each is asked for.
-#[derive(Debug)]
+/// Counts how often each token is asked for.
+#[derive(Debug, Default)]
 struct Counted {
-    file: TokenFile,
     asked: Mutex<HashMap<String, usize>>,
     more: Condvar,
 }
 
 impl Counted {
-    fn of(desk: &Desk) -> Arc<Self> {
-        Arc::new(Self {
-            file: tokens(desk),
-            asked: Mutex::default(),
-            more: Condvar::new(),
-        })
-    }
-
     /// Forgets what was counted, and waits until a token was asked for so often again.
     /// Returns how often another one was.
     fn compared(&self, name: &str, times: usize, other: &str) -> usize {
@@ -105,40 +96,12 @@ impl Counted {
     }
 }
 
-impl Tokens for Counted {
-    fn list(&self) -> Result<Arc<Vec<Token>>, TokenError> {
-        self.file.list()
-    }
-
-    fn presented(&self, secret: &str, now: Timestamp) -> Result<Option<Token>, TokenError> {
-        self.file.presented(secret, now)
-    }
-
-    fn has(&self, token: &Token, now: Timestamp) -> bool {
+impl Hook for Counted {
+    fn has(&self, token: &Token) {
         let mut asked = self.asked.lock().unwrap();
         *asked.entry(token.name.clone()).or_default() += 1;
         drop(asked);
         self.more.notify_all();
-        self.file.has(token, now)
-    }
-
-    fn create(
-        &self,
-        name: &str,
-        grant: Grant,
-        now: Timestamp,
-        expires_at: Option<Timestamp>,
-        holder: &str,
-    ) -> Result<String, TokenError> {
-        self.file.create(name, grant, now, expires_at, holder)
-    }
-
-    fn keep(&self, token: Token, holder: &str) -> Result<bool, TokenError> {
-        self.file.keep(token, holder)
-    }
-
-    fn revoke(&self, name: &str, holder: &str) -> Result<(), TokenError> {
-        self.file.revoke(name, holder)
     }
 }
 
@@ -152,15 +115,9 @@ fn looks_do_not_grow_with_streams() {
         token(&desk, "one", Grant::default()),
         token(&desk, "many", Grant::default()),
     );
-    let counted = Counted::of(&desk);
-    let options = HttpOptions {
-        address: "127.0.0.1:0".parse().unwrap(),
-        tokens: Some(Arc::clone(&counted) as Arc<dyn Tokens>),
-        hosts: Vec::new(),
-        origins: Vec::new(),
-        limits: Limits::default(),
-    };
-    let web = Web::with(&desk.server(reader()), options);
+    let watched = Watched::of(&desk, Counted::default());
+    let counted = &watched.hook;
+    let web = Web::having(watched.clone(), &desk.server(reader()), Limits::default());
     let (status, mut single) = open(&web, "/api/events", &one, 0);
     assert!(status == 200 && hears(&mut single, "event: status"));
     let mut streams: Vec<_> = (1..=40)
@@ -172,7 +129,7 @@ fn looks_do_not_grow_with_streams() {
     }
     let looks = counted.compared("one", 4, "many");
     assert!(looks <= 6, "{looks} looks for 40 streams, and 4 for one");
-    counted.file.revoke("many", "test").unwrap();
+    watched.file.revoke("many", "test").unwrap();
     for (_, stream) in &mut streams {
         assert!(!hears(stream, "never"));
     }

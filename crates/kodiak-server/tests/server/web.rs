@@ -74,11 +74,16 @@ impl Web {
     }
 
     pub(crate) fn limited(desk: &Desk, server: &Server, limits: Limits) -> Self {
+        Self::having(Arc::new(tokens(desk)), server, limits)
+    }
+
+    /// Starts a server that has these tokens.
+    pub(crate) fn having(tokens: Arc<dyn Tokens>, server: &Server, limits: Limits) -> Self {
         Self::with(
             server,
             HttpOptions {
                 address: "127.0.0.1:0".parse().unwrap(),
-                tokens: Some(Arc::new(tokens(desk))),
+                tokens: Some(tokens),
                 hosts: Vec::new(),
                 origins: vec!["http://app.example".to_owned()],
                 limits,
