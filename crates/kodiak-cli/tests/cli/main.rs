@@ -11,6 +11,7 @@ mod arguments;
 mod away;
 mod bear;
 mod broken;
+mod codes;
 mod completions;
 mod config;
 mod coverage;

@@ -337,27 +337,6 @@ pub(super) async fn report(
 mod tests {
     use super::*;
 
-    /// Programs compare codes: each is there once, and all are spelt alike. The source has
-    /// all of them, also those of a variant that is new.
-    #[test]
-    fn codes_are_spelt_alike() {
-        let source = include_str!("refusal.rs").split("#[cfg(test)]").next();
-        let codes: Vec<&str> = source
-            .unwrap_or_default()
-            .split("fn code(&self) -> &'static str {")
-            .skip(1)
-            .filter_map(|rest| rest.split("\n    }\n").next())
-            .flat_map(|body| body.split('"').skip(1).step_by(2))
-            .collect();
-        assert!(codes.len() > 20, "{codes:?}");
-        for (at, code) in codes.iter().enumerate() {
-            let is_word =
-                |word: &str| !word.is_empty() && word.bytes().all(|sign| sign.is_ascii_lowercase());
-            assert!(code.split('-').all(is_word), "{code}");
-            assert!(!codes[..at].contains(code), "{code}");
-        }
-    }
-
     #[test]
     fn the_same_reason_is_logged_once_a_second() {
         let lines = Arc::new(Mutex::new(Vec::new()));

@@ -14,27 +14,6 @@ fn sentences_count() {
     );
 }
 
-/// Programs compare codes: each is there once, and all are spelt alike. The source has
-/// all of them, also those of a variant that is new.
-#[test]
-fn codes_are_spelt_alike() {
-    let source = include_str!("caveat.rs").split("#[cfg(test)]").next();
-    let codes: Vec<&str> = source
-        .unwrap_or_default()
-        .split("fn code(&self) -> &'static str {")
-        .skip(1)
-        .filter_map(|rest| rest.split("\n    }\n").next())
-        .flat_map(|body| body.split('"').skip(1).step_by(2))
-        .collect();
-    assert!(codes.len() > 20, "{codes:?}");
-    for (at, code) in codes.iter().enumerate() {
-        let is_word =
-            |word: &str| !word.is_empty() && word.bytes().all(|sign| sign.is_ascii_lowercase());
-        assert!(code.split('-').all(is_word), "{code}");
-        assert!(!codes[..at].contains(code), "{code}");
-    }
-}
-
 #[test]
 fn a_replica_says_how_far_it_is_behind() {
     let replica = |at_most: Option<u64>| Caveat::ReadFromReplica {
