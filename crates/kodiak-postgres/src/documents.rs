@@ -148,7 +148,7 @@ fn send(wanted: &Wanted, batch: &mut Batch) -> Sent {
         vectors: of(
             &wanted.vectors,
             &format!(
-                "SELECT c.document, e.vector FROM chunks AS c
+                "SELECT c.document, c.id, e.vector FROM chunks AS c
                  JOIN embeddings AS e ON e.chunk = c.id AND {IN_USE}
                  WHERE c.document = ANY($1) ORDER BY c.document, c.ordinal"
             ),
@@ -292,7 +292,7 @@ fn read_chunks(
     }
     for row in answered.rows(sent.vectors) {
         let of = contents.vectors.entry(get(row, 0)?).or_default();
-        of.push(vector_from(get(row, 1)?));
+        of.push((get(row, 1)?, vector_from(get(row, 2)?)));
     }
     for &row in &wanted.hashes {
         contents.hashes.entry(row).or_default();

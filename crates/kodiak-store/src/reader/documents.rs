@@ -170,8 +170,8 @@ pub struct Contents {
     pub spans: HashMap<i64, ChunkSpan>,
     /// The vectors of chunks.
     pub chunks: HashMap<i64, Vec<f32>>,
-    /// The vectors of documents, in the order of their chunks.
-    pub vectors: HashMap<Row, Vec<Vec<f32>>>,
+    /// The vectors of documents, each with its chunk, in the order of the chunks.
+    pub vectors: HashMap<Row, Vec<(i64, Vec<f32>)>>,
     /// The hashes of the embedded texts of documents' chunks, in order.
     pub hashes: HashMap<Row, Vec<[u8; 16]>>,
     /// The state of the index.
@@ -296,7 +296,8 @@ pub trait Documents {
             vectors: vec![row],
             ..Wanted::default()
         })?;
-        Ok(contents.vectors.remove(&row).unwrap_or_default())
+        let vectors = contents.vectors.remove(&row).unwrap_or_default();
+        Ok(vectors.into_iter().map(|(_, vector)| vector).collect())
     }
 
     /// Returns the hashes of the embedded texts of a document's chunks, in

@@ -150,15 +150,15 @@ fn vectors(
     connection: &Connection,
     model: ModelNumber,
     rows: &[Row],
-) -> rusqlite::Result<HashMap<Row, Vec<Vec<f32>>>> {
+) -> rusqlite::Result<HashMap<Row, Vec<(i64, Vec<f32>)>>> {
     let mut statement = connection.prepare_cached(
-        "SELECT e.vector FROM chunks AS c JOIN embeddings AS e ON e.chunk = c.id
+        "SELECT c.id, e.vector FROM chunks AS c JOIN embeddings AS e ON e.chunk = c.id
          WHERE c.document = ?1 AND e.model = ?2 ORDER BY c.ordinal",
     )?;
     let mut vectors = HashMap::with_capacity(rows.len());
     for &row in rows {
         let found = statement.query_map(params![row, model], |row| {
-            Ok(vector_from(row.get_ref(0)?.as_blob()?))
+            Ok((row.get(0)?, vector_from(row.get_ref(1)?.as_blob()?)))
         })?;
         vectors.insert(row, found.collect::<rusqlite::Result<_>>()?);
     }

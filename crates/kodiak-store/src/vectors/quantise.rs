@@ -53,6 +53,19 @@ impl QuantizedQuery {
         }
     }
 
+    /// Returns the cosine to a vector that is not in a file, to the bit as it would be if a
+    /// file had it; 0 for a vector with another number of dimensions.
+    pub fn similarity(&self, vector: &[f32]) -> f32 {
+        if vector.len() != self.dimensions {
+            return 0.0;
+        }
+        let mut values = Vec::new();
+        let scale = quantise(vector, ROW_TOP, &mut values);
+        let products = values.iter().zip(&self.values);
+        let products = products.map(|(&one, &other)| i32::from(one) * i32::from(other));
+        products.sum::<i32>() as f32 * scale * self.scale
+    }
+
     /// Returns the number of dimensions of the vector.
     pub(super) fn dimensions(&self) -> usize {
         self.dimensions

@@ -398,6 +398,25 @@ fn a_header_that_promises_too_much_is_not_believed() {
 }
 
 proptest! {
+    /// Scores must not depend on which vectors a file has.
+    #[test]
+    fn a_vector_beside_a_file_is_as_near_as_in_it(
+        vectors in prop::collection::vec(prop::collection::vec(-1.0_f32..1.0, 70), 1..9),
+        query in prop::collection::vec(-1.0_f32..1.0, 70),
+    ) {
+        let entries: Vec<Entry> = (1..).zip(&vectors).map(|(at, vector)| entry(7, at, vector)).collect();
+        let file = VectorFile::in_memory(&origin(70), 12, given(&entries)).unwrap();
+        let query = QuantizedQuery::new(&query);
+        for (at, vector) in vectors.iter().enumerate() {
+            let (inside, beside) = (file.similarity(at, &query), query.similarity(vector));
+            prop_assert_eq!(inside.to_bits(), beside.to_bits(), "{} {}", inside, beside);
+        }
+        let rounded: Vec<Vec<f32>> = vectors.iter().map(|vector| rounded(vector)).collect();
+        let sums = (0..70).map(|at| rounded.iter().fold(0.0, |sum, one| sum + one[at]));
+        prop_assert_eq!(file.sum(0..vectors.len()), sums.collect::<Vec<f32>>());
+        prop_assert_eq!(query.similarity(&[1.0]), 0.0);
+    }
+
     #[test]
     fn a_changed_bit_is_noticed_and_in_the_matrix_when_asked_for(at in any::<prop::sample::Index>(), bit in 0_u8..8) {
         let (_folder, path) = written();

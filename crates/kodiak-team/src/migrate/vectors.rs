@@ -73,7 +73,8 @@ pub(super) fn read(reader: &dyn Reader, rows: &[Row], missing: &Missing) -> Resu
         let mut vectors = vectors.remove(&row).unwrap_or_default().into_iter();
         let chunks = hashes.into_iter().enumerate().map(|(ordinal, hash)| {
             let has = without.is_none_or(|without| !without.contains(&ordinal));
-            (hash, if has { vectors.next() } else { None })
+            let vector = if has { vectors.next() } else { None };
+            (hash, vector.map(|(_, vector)| vector))
         });
         (row, chunks.collect())
     });

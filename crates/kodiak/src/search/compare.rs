@@ -5,8 +5,14 @@
 //! similarity. The index may lag behind the store, so that no search has to wait
 //! for it. Unmerged vectors, which it lacks, are compared one by one. Chunks that
 //! are gone are dropped when their vectors are looked up.
+//!
+//! Which vectors are unmerged depends on the history of an index, and scores must not. So
+//! an unmerged document is compared as if the index had it: its vectors are read and rounded
+//! as there, the nearest of the rounded ones is its nearest chunk, and their sum gives its
+//! centroid.
 
 use std::cell::RefCell;
+use std::cmp::Ordering;
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -14,7 +20,7 @@ use std::sync::Arc;
 use crate::cancel::Stop;
 
 use crate::error::Result;
-use crate::store::vectors::{Bitmap, KnnHit, rounded};
+use crate::store::vectors::{Bitmap, KnnHit, QuantizedQuery, rounded};
 use crate::store::{Contents, Reader, Row, VectorIndex, Wanted};
 use crate::vector::{centroid, dot, normalised};
 
@@ -53,13 +59,16 @@ impl NearestChunk {
 pub(super) struct Comparison {
     vectors: Arc<dyn VectorIndex>,
     queries: Vec<Vec<f32>>,
+    /// The queries as the index compares them.
+    quantized: Vec<QuantizedQuery>,
     /// The share of the centroid in a document's similarity.
     centroid_weight: f32,
     /// Whether centroids are computed from the exact vectors. The index has rounded
     /// ones, and when it takes in a document depends on all others.
     exact_centroids: bool,
-    /// The nearest unmerged chunk of each document that has any.
-    unmerged: HashMap<Row, Unmerged>,
+    /// The documents with vectors that the index lacks, each with the similarity of the
+    /// nearest of these, as precise as those of the index.
+    unmerged: HashMap<Row, f32>,
     /// The vectors that were read from the store.
     exact: RefCell<Exact>,
 }
@@ -69,19 +78,10 @@ pub(super) struct Comparison {
 struct Exact {
     /// The vectors of chunks; `None` for those that are gone.
     chunks: HashMap<i64, Option<Vec<f32>>>,
-    /// All vectors of documents.
-    documents: HashMap<Row, Vec<Vec<f32>>>,
+    /// All vectors of documents, each with its chunk.
+    documents: HashMap<Row, Vec<(i64, Vec<f32>)>>,
     /// The chunks of documents that may be their nearest.
     likely: HashMap<Row, Vec<i64>>,
-}
-
-/// The nearest of a document's chunks that the vector index lacks.
-#[derive(Clone, Copy, Debug)]
-struct Unmerged {
-    chunk: i64,
-    similarity: f32,
-    /// Its place among the vectors that the index lacks.
-    place: usize,
 }
 
 impl Comparison {
@@ -93,8 +93,10 @@ impl Comparison {
         queries: Vec<Vec<f32>>,
         centroid_weight: f64,
     ) -> Self {
+        let quantized = queries.iter().map(|query| QuantizedQuery::new(query));
         let mut comparison = Self {
             vectors,
+            quantized: quantized.collect(),
             queries,
             centroid_weight: centroid_weight as f32,
             exact_centroids: store.scope().is_some(),
@@ -108,20 +110,12 @@ impl Comparison {
     }
 
     /// Compares the vectors that the index lacks.
-    fn not_in_index(&self) -> HashMap<Row, Unmerged> {
-        let mut unmerged: HashMap<Row, Unmerged> = HashMap::new();
-        for (place, late) in self.vectors.late().iter().enumerate() {
-            let similarity = self.similarity(&late.vector);
-            let chunk = late.chunk;
-            let found = Unmerged {
-                chunk,
-                similarity,
-                place,
-            };
-            let known = unmerged.entry(late.row).or_insert(found);
-            if found.similarity > known.similarity {
-                *known = found;
-            }
+    fn not_in_index(&self) -> HashMap<Row, f32> {
+        let mut unmerged: HashMap<Row, f32> = HashMap::new();
+        for late in self.vectors.late() {
+            let similarity = self.rounded_similarity(&late.vector);
+            let known = unmerged.entry(late.row).or_insert(similarity);
+            *known = known.max(similarity);
         }
         unmerged
     }
@@ -135,11 +129,10 @@ impl Comparison {
         keep: usize,
         others: &[Row],
     ) -> Vec<Row> {
-        let late = self.nearest_unmerged(rows, keep).into_iter();
         let mut compared: Vec<Row> = scanned
             .iter()
             .map(|hit| hit.document)
-            .chain(late.map(|(row, _)| row))
+            .chain(self.nearest_unmerged(rows, keep))
             .chain(others.iter().copied())
             .collect();
         let mut seen = HashSet::with_capacity(compared.len());
@@ -159,6 +152,9 @@ impl Comparison {
         let mut exact = self.exact.borrow_mut();
         let indexed = self.vectors.chunks_of(&self.queries, others)?;
         for (row, indexed) in others.iter().zip(indexed) {
+            if self.unmerged.contains_key(row) {
+                continue;
+            }
             let likely = likely_nearest(indexed);
             chunks.extend(&likely);
             exact.likely.insert(*row, likely);
@@ -239,47 +235,73 @@ impl Comparison {
         stop: &Stop,
     ) -> Result<Option<Vec<NearestChunk>>> {
         let scan = |wanted| self.vectors.nearest(&self.queries, rows, wanted, stop);
-        let mut best: HashMap<Row, NearestChunk> = HashMap::new();
+        let late = self.nearest_unmerged(rows, keep);
+        self.read(store, Vec::new(), late.clone())?;
+        let mut near: Vec<KnnHit> = late
+            .into_iter()
+            .filter_map(|row| self.nearest_rounded(row))
+            .collect();
+        let mut known: HashSet<Row> = near.iter().map(|hit| hit.document).collect();
         // Chunks that are gone must not displace others: if there are any, the
         // next scan asks for more.
         let (mut wanted, mut looked_at) = (keep, 0);
         let mut first = scanned;
         loop {
-            let near = match first.take() {
+            let indexed = match first.take() {
                 Some(scanned) => Some(scanned),
                 None => scan(wanted)?,
             };
-            let Some(near) = near else {
+            let Some(indexed) = indexed else {
                 return Ok(None);
             };
-            let chunks = near.iter().skip(looked_at).map(|hit| hit.chunk);
-            self.read(store, chunks.collect(), Vec::new())?;
-            for candidate in near.iter().skip(looked_at) {
-                if best.len() >= keep {
-                    break;
-                }
-                if let Some(chunk) = self.chunk(candidate.document, candidate.chunk) {
-                    offer(&mut best, chunk);
-                }
-            }
-            if best.len() >= keep || near.len() < wanted {
+            let new: Vec<KnnHit> = indexed.iter().skip(looked_at).copied().collect();
+            self.add_scanned(store, new, &mut known, &mut near)?;
+            near.sort_by(nearest_first);
+            near.truncate(keep);
+            // What the scan left out is no nearer than its last document.
+            let last = indexed.last();
+            let is_complete = near.len() == keep
+                && (near.last().zip(last))
+                    .is_none_or(|(worst, last)| nearest_first(worst, last).is_le());
+            if is_complete || indexed.len() < wanted {
                 break;
             }
-            looked_at = near.len();
+            looked_at = indexed.len();
             wanted = wanted.saturating_mul(4);
         }
-        for (row, unmerged) in self.nearest_unmerged(rows, keep) {
-            offer(&mut best, self.late_chunk(row, unmerged));
-        }
-        let mut best: Vec<NearestChunk> = best.into_values().collect();
-        best.sort_by(|one, other| {
-            let by_similarity = other.similarity.total_cmp(&one.similarity);
-            by_similarity.then(one.row.cmp(&other.row))
-        });
-        best.truncate(keep);
+        let mut best: Vec<NearestChunk> = near
+            .into_iter()
+            .filter_map(|hit| self.chunk(hit.document, hit.chunk))
+            .collect();
         self.add_centroids(store, &mut best)?;
         self.sort(&mut best);
         Ok(Some(best))
+    }
+
+    /// Adds those of the scanned documents that still exist, unless they are `known`.
+    fn add_scanned(
+        &self,
+        store: &dyn Reader,
+        scanned: Vec<KnnHit>,
+        known: &mut HashSet<Row>,
+        near: &mut Vec<KnnHit>,
+    ) -> Result<()> {
+        let is_late = |hit: &&KnnHit| self.unmerged.contains_key(&hit.document);
+        let (late, merged): (Vec<&KnnHit>, Vec<&KnnHit>) = scanned.iter().partition(is_late);
+        let chunks = merged.iter().map(|hit| hit.chunk).collect();
+        let documents = late.iter().map(|hit| hit.document).collect();
+        self.read(store, chunks, documents)?;
+        for hit in scanned {
+            let found = if self.unmerged.contains_key(&hit.document) {
+                self.nearest_rounded(hit.document)
+            } else {
+                let exact = self.exact.borrow();
+                let exists = exact.chunks.get(&hit.chunk).is_some_and(Option::is_some);
+                exists.then_some(hit)
+            };
+            near.extend(found.filter(|hit| known.insert(hit.document)));
+        }
+        Ok(())
     }
 
     /// Sorts documents by their similarities, the nearest first.
@@ -297,26 +319,30 @@ impl Comparison {
         store: &dyn Reader,
         rows: &[Row],
     ) -> Result<HashMap<Row, NearestChunk>> {
-        let mut found = HashMap::with_capacity(rows.len());
-        let mut likely: Vec<Vec<i64>> = Vec::with_capacity(rows.len());
-        for row in rows {
-            let known = self.exact.borrow().likely.get(row).cloned();
-            likely.push(if let Some(known) = known {
+        let (late, merged): (Vec<Row>, Vec<Row>) =
+            rows.iter().partition(|row| self.unmerged.contains_key(row));
+        let mut likely: Vec<(Row, Vec<i64>)> = Vec::with_capacity(rows.len());
+        for row in merged {
+            let known = self.exact.borrow().likely.get(&row).cloned();
+            let chunks = if let Some(known) = known {
                 known
             } else {
-                let indexed = self.vectors.chunks_of(&self.queries, &[*row])?;
+                let indexed = self.vectors.chunks_of(&self.queries, &[row])?;
                 indexed.into_iter().flat_map(likely_nearest).collect()
-            });
+            };
+            likely.push((row, chunks));
         }
-        self.read(store, likely.concat(), Vec::new())?;
-        for (&row, chunks) in rows.iter().zip(likely) {
+        let chunks = likely.iter().flat_map(|(_, chunks)| chunks).copied();
+        self.read(store, chunks.collect(), late.clone())?;
+        for row in late {
+            likely.push((row, likely_nearest(self.rounded_chunks(row))));
+        }
+        let mut found = HashMap::with_capacity(rows.len());
+        for (row, chunks) in likely {
             for chunk in chunks {
                 if let Some(chunk) = self.chunk(row, chunk) {
                     offer(&mut found, chunk);
                 }
-            }
-            if let Some(&unmerged) = self.unmerged.get(&row) {
-                offer(&mut found, self.late_chunk(row, unmerged));
             }
         }
         let mut chunks: Vec<NearestChunk> = found.into_values().collect();
@@ -328,7 +354,11 @@ impl Comparison {
     /// the document until they are known. Returns `None` if the chunk is
     /// gone.
     fn chunk(&self, row: Row, chunk: i64) -> Option<NearestChunk> {
-        let vector = self.exact.borrow().chunks.get(&chunk)?.clone()?;
+        let exact = self.exact.borrow();
+        let vector = match exact.documents.get(&row) {
+            Some(all) => all.iter().find(|(one, _)| *one == chunk)?.1.clone(),
+            None => exact.chunks.get(&chunk)?.clone()?,
+        };
         let similarity = self.similarity(&vector);
         Some(NearestChunk {
             row,
@@ -339,15 +369,25 @@ impl Comparison {
         })
     }
 
-    /// Returns an unmerged chunk.
-    fn late_chunk(&self, row: Row, unmerged: Unmerged) -> NearestChunk {
-        NearestChunk {
-            row,
-            chunk: unmerged.chunk,
-            similarity: unmerged.similarity,
-            centroid_similarity: unmerged.similarity,
-            vector: self.vectors.late()[unmerged.place].vector.clone(),
-        }
+    /// Returns the chunks of an unmerged document that was read, with their similarities as
+    /// the index would have them.
+    fn rounded_chunks(&self, row: Row) -> Vec<(i64, f32)> {
+        let exact = self.exact.borrow();
+        let chunks = exact.documents.get(&row).into_iter().flatten();
+        let rounded = |(chunk, vector): &(i64, Vec<f32>)| (*chunk, self.rounded_similarity(vector));
+        chunks.map(rounded).collect()
+    }
+
+    /// Returns the nearest chunk of an unmerged document that was read, as the index would.
+    fn nearest_rounded(&self, row: Row) -> Option<KnnHit> {
+        let chunks = self.rounded_chunks(row).into_iter();
+        // The least of the reversed order is the first of equals.
+        let (chunk, similarity) = chunks.min_by(|one, other| other.1.total_cmp(&one.1))?;
+        Some(KnnHit {
+            document: row,
+            chunk,
+            similarity,
+        })
     }
 
     /// Compares the centroids of documents.
@@ -364,21 +404,24 @@ impl Comparison {
     /// Returns the cosine between the query and the centroid of a chunk's document.
     fn centroid_similarity(&self, chunk: &NearestChunk) -> Result<f32> {
         let exact = self.exact.borrow();
-        let vectors = exact.documents.get(&chunk.row).map(Vec::as_slice);
-        // For a document with unmerged chunks, the index has the old sum. The new one is as
-        // precise, so that a score does not change when the index takes in the chunks.
-        let is_unmerged = self.unmerged.contains_key(&chunk.row);
-        let centroid = if self.exact_centroids || is_unmerged {
-            let vectors = vectors.unwrap_or_default();
+        let vectors = || {
+            let vectors = exact.documents.get(&chunk.row).map(Vec::as_slice);
+            vectors.unwrap_or_default().iter().map(|(_, vector)| vector)
+        };
+        let centroid = if self.exact_centroids {
+            let vectors: Vec<Vec<f32>> = vectors().cloned().collect();
             if vectors.len() < 2 {
                 return Ok(chunk.similarity);
             }
-            if self.exact_centroids {
-                centroid(vectors)
-            } else {
-                let rounded: Vec<_> = vectors.iter().map(|one| rounded(one)).collect();
-                centroid(&rounded)
+            centroid(&vectors)
+        } else if self.unmerged.contains_key(&chunk.row) {
+            // The index has an old sum. The new one is as precise, so that a score does not
+            // change when the index takes in the chunks.
+            let rounded: Vec<Vec<f32>> = vectors().map(|one| rounded(one)).collect();
+            if rounded.len() < 2 {
+                return Ok(chunk.similarity);
             }
+            centroid(&rounded)
         } else if let Some(sum) = self.vectors.sum_of(chunk.row)? {
             normalised(sum)
         } else {
@@ -387,16 +430,24 @@ impl Comparison {
         Ok(centroid.map_or(0.0, |centroid| self.similarity(&centroid)))
     }
 
-    /// Returns the `keep` documents with the nearest unmerged chunks.
-    fn nearest_unmerged(&self, rows: Option<&Bitmap>, keep: usize) -> Vec<(Row, Unmerged)> {
-        let admitted = |&(&row, _): &(&Row, &Unmerged)| rows.is_none_or(|rows| rows.contains(row));
-        let mut unmerged: Vec<(&Row, &Unmerged)> = self.unmerged.iter().filter(admitted).collect();
-        unmerged.sort_by(|(one_row, one), (other_row, other)| {
-            let by_similarity = other.similarity.total_cmp(&one.similarity);
-            by_similarity.then(one_row.cmp(other_row))
-        });
-        let unmerged = unmerged.into_iter().take(keep);
-        unmerged.map(|(&row, &unmerged)| (row, unmerged)).collect()
+    /// Returns the `keep` documents whose unmerged chunks are nearest.
+    fn nearest_unmerged(&self, rows: Option<&Bitmap>, keep: usize) -> Vec<Row> {
+        let admitted = |row: Row| rows.is_none_or(|rows| rows.contains(row));
+        let unmerged = self
+            .unmerged
+            .iter()
+            .map(|(&row, &similarity)| (row, similarity));
+        let mut unmerged: Vec<(Row, f32)> = unmerged.filter(|one| admitted(one.0)).collect();
+        unmerged.sort_by(|one, other| other.1.total_cmp(&one.1).then(one.0.cmp(&other.0)));
+        unmerged.truncate(keep);
+        unmerged.into_iter().map(|(row, _)| row).collect()
+    }
+
+    /// Returns the highest similarity of a vector to any of the query's vectors, as precise
+    /// as if the index had the vector.
+    fn rounded_similarity(&self, vector: &[f32]) -> f32 {
+        let similarities = self.quantized.iter().map(|query| query.similarity(vector));
+        similarities.fold(f32::MIN, f32::max)
     }
 
     /// Returns the highest similarity of a vector to any of the query's vectors.
@@ -404,6 +455,12 @@ impl Comparison {
         let similarities = self.queries.iter().map(|query| dot(query, vector));
         similarities.fold(f32::MIN, f32::max)
     }
+}
+
+/// Compares documents as the index sorts them: the nearest first, of equals the lower row.
+fn nearest_first(one: &KnnHit, other: &KnnHit) -> Ordering {
+    let by_similarity = other.similarity.total_cmp(&one.similarity);
+    by_similarity.then(one.document.cmp(&other.document))
 }
 
 /// Returns the chunks of a document that may be its nearest. Quantisation leaves

@@ -277,3 +277,76 @@ fn a_store_that_holds_the_old_file_answers_from_the_index_as_it_is() {
     let unfinished: Vec<String> = names.filter(|name| name.starts_with(".kodiak-")).collect();
     assert_eq!(unfinished, [] as [&str; 0]);
 }
+
+/// Returns the text of a section of a long note, of words that a number decides about.
+fn section(number: usize) -> String {
+    let words = [
+        "noodles", "broth", "garlic", "pork", "dinner", "hotel", "ferry", "inbox", "review",
+        "guitar", "budget", "onion",
+    ];
+    let chosen = (0..150).map(|at| words[(at * at * (number + 3) + at * number) % words.len()]);
+    let chosen: Vec<&str> = chosen.collect();
+    format!("## Part {number}\n\n{}\n\n", chosen.join(" "))
+}
+
+#[test]
+fn answers_do_not_depend_on_what_the_file_lacks() {
+    let notes = embedded();
+    for number in 0..12 {
+        let sections: Vec<String> = (0..5).map(|part| section(number * 5 + part)).collect();
+        notes.write(&format!("long/{number}.md"), sections.concat());
+    }
+    notes.sync_and_embed(&*tiny());
+    std::fs::remove_file(notes.vector_path()).unwrap();
+    assert_eq!(notes.meant(&tiny(), "noodles").len(), 10);
+    // Some are changed, some are new, and some are gone, too few to write the file again.
+    let written = std::fs::read(notes.vector_path()).unwrap();
+    for number in [1, 4, 7, 20, 21] {
+        let sections: Vec<String> = (0..5).map(|part| section(number * 5 + part + 1)).collect();
+        notes.write(&format!("long/{number}.md"), sections.concat());
+    }
+    notes.remove("long/2.md");
+    notes.sync_and_embed(&*tiny());
+    assert_eq!(std::fs::read(notes.vector_path()).unwrap(), written);
+    let answers = || {
+        let mut answers = Vec::new();
+        for query in [
+            "noodles broth",
+            "guitar budget",
+            "hotel",
+            "onion review dinner",
+        ] {
+            for mode in [Mode::Semantic, Mode::Hybrid] {
+                for limit in [2, 30] {
+                    let request = Request {
+                        explain: true,
+                        limit,
+                        ..ask_in(mode, query)
+                    };
+                    let answer = notes.answer_with(&tiny(), &request);
+                    let hits = answer.hits.iter().map(|hit| {
+                        (
+                            hit.path.clone(),
+                            hit.score,
+                            hit.similarity,
+                            hit.explanation.clone(),
+                        )
+                    });
+                    answers.push((
+                        query,
+                        answer.total,
+                        format!("{:#?}", hits.collect::<Vec<_>>()),
+                    ));
+                }
+            }
+        }
+        answers
+    };
+    let beside = answers();
+    std::fs::remove_file(notes.vector_path()).unwrap();
+    let inside = answers();
+    assert_ne!(std::fs::read(notes.vector_path()).unwrap(), written);
+    for (one, other) in beside.iter().zip(&inside) {
+        assert_eq!(one, other);
+    }
+}

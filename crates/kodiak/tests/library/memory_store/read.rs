@@ -121,10 +121,7 @@ impl Documents for MemoryReader {
                 Some((*chunk, state.embeddings[&number].vector.clone()))
             };
             contents.chunks = wanted.chunks.iter().filter_map(vector).collect();
-            let vectors = |row: &Row| {
-                let vectors = state.vectors(state.documents.get(row)?, model).into_iter();
-                Some((*row, vectors.map(|(_, vector)| vector).collect()))
-            };
+            let vectors = |row: &Row| Some((*row, state.vectors(state.documents.get(row)?, model)));
             contents.vectors = wanted.vectors.iter().filter_map(vectors).collect();
         }
         let hashes = |row: &Row| {
