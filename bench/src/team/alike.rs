@@ -60,13 +60,8 @@ pub(super) fn measure(
                 "",
                 format!(
                     "of {} queries over {} documents, {} hits; {} with equals in another order; \
-                     {} with scores within .001, all others within {:.1e}",
-                    row.queries,
-                    compared.documents,
-                    row.hits,
-                    row.reordered,
-                    row.close,
-                    row.rounding
+                     scores within {:.1e}",
+                    row.queries, compared.documents, row.hits, row.reordered, row.rounding
                 ),
             );
             for one in row.different.iter().take(SHOWN) {

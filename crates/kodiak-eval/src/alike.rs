@@ -35,10 +35,6 @@ const COMPARED: usize = 10;
 /// The largest difference of two scores that is due to the order in which numbers were
 /// added.
 const ROUNDING: f64 = 1e-9;
-/// The largest difference of two scores by words and meaning that is due to what a vector
-/// file rounds: of many chunks of a document that are about as near, three are compared
-/// exactly, while a document beside the file is compared as a whole.
-const CLOSE: f64 = 1e-3;
 /// The number of syncs in which the other store gets the documents.
 const ROUNDS: usize = 12;
 
@@ -84,9 +80,6 @@ pub struct AlikeRow {
     pub hits: usize,
     /// The number of queries whose hits are the same, with equal scores in another order.
     pub reordered: usize,
-    /// The number of queries whose hits are the same in the same order, with scores that differ
-    /// by as much as vectors are rounded. None by words alone.
-    pub close: usize,
     /// The largest difference between scores of the same hit.
     pub rounding: f64,
     /// The queries whose answers differ, with both answers.
@@ -108,7 +101,6 @@ pub struct AlikeDifference {
 enum Found {
     Same,
     Reordered,
-    Close,
     Different,
 }
 
@@ -196,17 +188,13 @@ impl AlikeRow {
         self.queries += 1;
         self.hits += one.len();
         let found = if totals[0] == totals[1] {
-            match compared(&one, &two, &mut self.rounding) {
-                Found::Close if mode == Mode::Lexical => Found::Different,
-                found => found,
-            }
+            compared(&one, &two, &mut self.rounding)
         } else {
             Found::Different
         };
         match found {
             Found::Same => {}
             Found::Reordered => self.reordered += 1,
-            Found::Close => self.close += 1,
             Found::Different => self.different.push(AlikeDifference {
                 query: query.text.clone(),
                 sqlite: (one, totals[0]),
@@ -231,16 +219,11 @@ fn compared(one: &[(String, f64)], other: &[(String, f64)], rounding: &mut f64) 
     let pairs = || one.iter().zip(other);
     let differences = pairs().map(|(one, other)| (one.1 - other.1).abs());
     let largest = differences.fold(0.0, f64::max);
-    let same = pairs().all(|(one, other)| one.0 == other.0);
     if largest > ROUNDING {
-        return if same && largest <= CLOSE {
-            Found::Close
-        } else {
-            Found::Different
-        };
+        return Found::Different;
     }
     *rounding = rounding.max(largest);
-    if same {
+    if pairs().all(|(one, other)| one.0 == other.0) {
         return Found::Same;
     }
     let last = one.last().map_or(0.0, |hit| hit.1);
@@ -487,7 +470,6 @@ mod tests {
             match compared(&one, &other, &mut 0.0) {
                 Found::Same => "same",
                 Found::Reordered => "reordered",
-                Found::Close => "close",
                 Found::Different => "different",
             }
         };
@@ -514,11 +496,7 @@ mod tests {
             is(&both, &[("a", 3.0), ("b", 2.1), ("c", 2.0)]),
             "different"
         );
-        let near = [("a", 3.0), ("b", 2.000_9), ("c", 2.0)];
-        assert_eq!(is(&both, &near), "close");
-        assert_eq!(
-            is(&near, &[("b", 3.0), ("a", 2.0), ("c", 2.0)]),
-            "different"
-        );
+        let near = [("a", 3.0), ("b", 2.000_1), ("c", 2.0)];
+        assert_eq!(is(&both, &near), "different");
     }
 }
