@@ -2,6 +2,7 @@
 
 import { api, documentPath } from "./api.js";
 import { actions } from "./actions.js";
+import { author } from "./author.js";
 import { add, focusOn, h, put, refusal, show } from "./element.js";
 import * as images from "./images.js";
 import * as marking from "./marking.js";
@@ -87,13 +88,14 @@ function reachable(body) {
 }
 
 function facts(document_) {
-  const { created_at: created, updated_at: updated, kind, category, project, author } = document_;
+  const { created_at: created, updated_at: updated, kind, category, project } = document_;
+  const by = author(document_);
   const tags = (document_.tags ?? []).map((tag) => h("li", {}, h("a", { class: "tag", href: `#/?tag=${encodeURIComponent(tag)}`, dir: "auto", text: `#${tag}` })));
   const named = [kind === "note" ? null : kind, category, project].filter(Boolean).map((text) => h("span", { text }));
   const day = (moment) => moment?.slice(0, 10);
   return h("div", { class: "facts" },
     named,
-    author ? h("span", { class: "author", dir: "auto" }, "by ", author) : null,
+    by ? h("span", { class: "author", dir: "auto", text: by }) : null,
     h("span", {}, "changed ", age(updated)),
     created && day(created) !== day(updated) ? h("span", {}, "written ", age(created)) : null,
     h("ul", { class: "tags", id: "tags" }, tags));

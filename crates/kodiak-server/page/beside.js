@@ -1,6 +1,7 @@
 // What is beside a note: its outline, its links and backlinks, and similar notes.
 
 import { api, isAborted } from "./api.js";
+import { author } from "./author.js";
 import { byId, focusOn, h, put } from "./element.js";
 import { age } from "./when.js";
 
@@ -59,7 +60,7 @@ function cards(title, all, more = 0) {
   const items = all.slice(0, MOST).map((card) =>
     h("li", {},
       h("a", { href: `#/note/${encodeURIComponent(card.id)}`, data: { id: card.id }, dir: "auto", title: card.path, text: named(card) }),
-      h("span", { class: "where" }, card.source, alone(card) ? null : ` ${card.path}`, card.author ? [" · by ", h("bdi", { text: card.author })] : null, " · ", age(card.updated_at))));
+      h("span", { class: "where" }, card.source, alone(card) ? null : ` ${card.path}`, author(card) ? [" · ", h("bdi", { text: author(card) })] : null, " · ", age(card.updated_at))));
   const left = all.length - items.length + (more ?? 0);
   return section(title, [h("ul", { class: "cards" }, items), left > 0 ? h("p", { class: "note", text: `${left} more` }) : null]);
 }

@@ -16,6 +16,17 @@ export function pieces(text, marks) {
   return all;
 }
 
+/// Returns pieces without the first units of their text.
+export function beyond(all, units) {
+  const rest = [];
+  let left = units;
+  for (const [text, marked] of all) {
+    if (text.length > left) rest.push([text.slice(left), marked]);
+    left = Math.max(0, left - text.length);
+  }
+  return rest;
+}
+
 /// Returns ranges of bytes as ranges of UTF-16 units.
 export function converted(text, marks) {
   const wanted = [...new Set(marks.flat())].sort((one, other) => one - other);

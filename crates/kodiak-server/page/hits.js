@@ -1,7 +1,8 @@
 // Rows of the list: title, sentence with marks, place, tags and age. Rows are reused from
 // answer to answer, so that a key costs as little as possible.
 
-import { pieces } from "./bytes.js";
+import { author } from "./author.js";
+import { beyond, pieces } from "./bytes.js";
 import { byId, h, put, show as showIf } from "./element.js";
 import { settle } from "./list.js";
 import { plain } from "./plain.js";
@@ -11,7 +12,6 @@ import { chart } from "./why.js";
 const list = byId("hits");
 const pool = new Map();
 const MOST_TAGS = 4;
-const SPEAKERS = { user: "said by you", assistant: "said by the agent" };
 
 /// Lists hits. `apart` is how many stand above the line, or null; `group` returns the
 /// heading that a hit belongs under; `explained` shows how hits were ranked.
@@ -119,8 +119,16 @@ function isUntitled({ title, snippet }) {
 }
 
 function sentence(hit) {
-  const found = pieces(hit.snippet ?? hit.summary ?? "", hit.worth ?? hit.marks ?? []);
+  const text = hit.snippet ?? hit.summary ?? "";
+  const found = beyond(pieces(text, hit.worth ?? hit.marks ?? []), heading(text, hit));
   return found.map(([text, marked]) => (marked ? h("mark", { text }) : plain(text)));
+}
+
+/// Returns how much of a sentence is the heading of a session record, which repeats its
+/// category and title.
+function heading(text, { kind, category, title }) {
+  const beginning = `[${category}] ${title}`;
+  return kind === "session" && text.startsWith(beginning) ? /^[\s….]*/.exec(text.slice(beginning.length))[0].length + beginning.length : 0;
 }
 
 /// Returns what a reader should know about a hit before opening it.
@@ -131,8 +139,8 @@ function notes(hit) {
   if (hit.changed) all.push("changed since it was indexed");
   if (hit.origin_gone) all.push("original gone");
   const facts = [];
-  if (hit.role) facts.push(SPEAKERS[hit.role] ?? hit.role);
-  else if (hit.author) facts.push(`by ${hit.author}`);
+  const by = author(hit);
+  if (by) facts.push(by);
   const copies = hit.also_in?.length ?? 0;
   if (copies > 0) facts.push(copies === 1 ? "1 copy" : `${copies} copies`);
   const span = (name) => (text) => h("bdi", { class: name, text });

@@ -14,7 +14,9 @@ const RULES = [
   [/ - (?=\S)/g, " – "],
   [/(^|\s)#{1,6} (?=\S)/g, "$1"],
   [/(^|\s)> (?=\S)/g, "$1"],
-  [/\*\*|__(?=\w)|(?<=\w)__/g, ""],
+  [/\*\*|__(?=\w)|(?<=\w)__|`/g, ""],
+  // A sentence that ends before the text does.
+  [/([.!?])…$/, "$1 …"],
 ];
 
 /// Returns a piece of a sentence without the signs of Markdown.

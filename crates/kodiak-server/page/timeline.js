@@ -6,6 +6,7 @@ import { announce, byId, counted, h, put, sentence, show as showIf } from "./ele
 import * as hits from "./hits.js";
 import * as list from "./list.js";
 import { change, go } from "./navigate.js";
+import { plain } from "./plain.js";
 import { stop as stopSearch } from "./search.js";
 import { draw } from "./strip.js";
 import { day } from "./when.js";
@@ -137,7 +138,7 @@ async function more(place, signal) {
 function shows(place, signal, goesOn) {
   const rows = entries.map((entry) => ({
     ...entry,
-    title: entry.title || entry.summary,
+    title: plain(entry.title || entry.summary),
     snippet: entry.title ? beyondTitle(entry) : "",
     updated_at: entry.created_at,
   }));

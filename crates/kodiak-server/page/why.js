@@ -52,5 +52,5 @@ function terms(it) {
 }
 
 function percent(value) {
-  return value === undefined ? undefined : `${Math.round(value * 100)} %`;
+  return value === undefined ? undefined : `${Math.round(value * 100)}\u00a0%`;
 }

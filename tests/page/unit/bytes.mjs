@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { converted, pieces } from "../../../crates/kodiak-server/page/bytes.js";
+import { beyond, converted, pieces } from "../../../crates/kodiak-server/page/bytes.js";
 
 /// Returns the marks of all occurrences of a word, in bytes.
 function marksOf(text, word) {
@@ -40,4 +40,12 @@ test("marks that make no sense lose no text", () => {
 
 test("the end of the text is a place", () => {
   assert.deepEqual(converted("aé", [[1, 3]]), [[1, 2]]);
+});
+
+test("the first units of pieces can be left out", () => {
+  const all = [["one ", false], ["two", true], [" three", false]];
+  assert.deepEqual(beyond(all, 0), all);
+  assert.deepEqual(beyond(all, 4), [["two", true], [" three", false]]);
+  assert.deepEqual(beyond(all, 5), [["wo", true], [" three", false]]);
+  assert.deepEqual(beyond(all, 13), []);
 });

@@ -14,6 +14,9 @@ test("signs of Markdown become plain text", () => {
     ["see [the list](https://plants.example/a \"b\") and [[Deep work]] or [[notes/a|that]]", "see the list and Deep work or that"],
     ["## Along the rail", "Along the rail"],
     ["it is **very** good", "it is very good"],
+    ["`VACUUM INTO` copies a database", "VACUUM INTO copies a database"],
+    ["what I learnt after dark.…", "what I learnt after dark. …"],
+    ["what I learnt after…", "what I learnt after…"],
   ]) assert.equal(plain(text), expected);
 });
 

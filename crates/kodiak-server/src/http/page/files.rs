@@ -20,6 +20,7 @@ pub(super) const FILES: &[Embedded] = embedded![
     "address.js",
     "api.js",
     "article.js",
+    "author.js",
     "bar.js",
     "beside.js",
     "bus.js",
