@@ -255,6 +255,26 @@ desk.test("before anything is typed, recent notes are listed; opened ones come f
   assert.match(await first(view), /Ramen broth/);
 });
 
+desk.test("notes that are opened often follow those that were opened last", async (view) => {
+  const opened = async (query, times) => {
+    await view.search(query);
+    const [id] = await view.ids();
+    for (let time = 0; time < times; time += 1) await view.api("POST", "/api/opened", { id });
+    return id;
+  };
+  const often = await opened("terrace strawberries", 3);
+  const last = [];
+  for (const query of ["sourdough starter", "weekly review", "SQLite WAL mode", "梅雨", "ramen broth"]) last.unshift(await opened(query, 1));
+  await view.query.fill("");
+  await view.page.getByText("Changed recently").waitFor();
+  const headings = await view.page.locator("#hits .group").allInnerTexts();
+  assert.deepEqual(headings.map((text) => text.toLowerCase()), ["opened recently", "opened often", "changed recently"]);
+  const ids = await view.ids();
+  assert.deepEqual(ids.slice(0, 5), last);
+  assert.equal(ids[5], often);
+  assert.equal(new Set(ids).size, ids.length, "a note is listed once");
+});
+
 desk.test("query and filters live in the address: reload, back and sharing", async (view) => {
   const { page } = view;
   await view.search("review");

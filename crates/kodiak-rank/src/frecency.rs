@@ -4,13 +4,18 @@
 //! and lately come first. Only hits that are about as relevant as each other change
 //! places: what was opened breaks ties and never outranks a better match.
 
-use crate::rules::{FRECENCY_HALF_LIFE, FRECENCY_MARGIN};
+use crate::rules::{FRECENCY_HALF_LIFE, FRECENCY_MARGIN, FRECENCY_OFTEN};
 
 /// Returns what openings count for together, each given by its age in seconds. One of
 /// this moment counts for 1, and half of that after each [`FRECENCY_HALF_LIFE`].
 pub fn weight(ages: impl IntoIterator<Item = i64>) -> f64 {
     let one = |age: i64| (-(age.max(0) as f64) / FRECENCY_HALF_LIFE).exp2();
     ages.into_iter().map(one).sum()
+}
+
+/// Reports whether openings that count for this much were many and lately.
+pub fn is_often(weight: f64) -> bool {
+    weight >= FRECENCY_OFTEN
 }
 
 /// A hit, as far as its place may depend on what was opened.
@@ -77,6 +82,8 @@ mod tests {
         assert!(weight([DAY, 2 * DAY]) > weight([DAY]));
         assert!(weight([DAY]) > weight([100 * DAY, 101 * DAY]));
         assert!(weight([]).abs() < 1e-9);
+        assert!(is_often(weight([0, DAY])) && is_often(weight([DAY, 5 * DAY])));
+        assert!(!is_often(weight([0])) && !is_often(weight([60 * DAY, 61 * DAY])));
     }
 
     #[test]

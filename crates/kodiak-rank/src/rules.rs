@@ -81,5 +81,9 @@ pub const RERANK_WEIGHT: f64 = 0.5;
 /// is at hand changes with the work of weeks, not of hours.
 pub const FRECENCY_HALF_LIFE: f64 = 14.0 * 24.0 * 60.0 * 60.0;
 
+/// The least that the openings of a document that is opened often count for together. It is
+/// more than one opening counts for, however late it was.
+pub const FRECENCY_OFTEN: f64 = 1.2;
+
 /// The difference in relevance from which no opening lets one hit pass another.
 pub const FRECENCY_MARGIN: f64 = 0.05;

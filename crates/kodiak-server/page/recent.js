@@ -1,5 +1,5 @@
-// What is listed before anything is typed: notes opened and changed recently. If there is
-// no index yet, how far the first one is.
+// What is listed before anything is typed: notes that were opened last, that are opened
+// often, and that changed last. If there is no index yet, how far the first one is.
 
 import { Refused, api, isAborted } from "./api.js";
 import { on } from "./bus.js";
@@ -9,17 +9,23 @@ import { embeddingBar } from "./progress.js";
 
 const nothing = byId("nothing");
 const MOST = 12;
+/// The groups in the answer, each with its heading and how many of it are listed. A group
+/// with others below it is short, so that these are in view as well.
+const GROUPS = [
+  ["opened", "Opened recently", 5],
+  ["often", "Opened often", 5],
+  ["changed", "Changed recently", MOST],
+];
 let waiting = null;
 
 /// Lists recent notes, unless something else is wanted by then.
 export async function recent(signal, wanted, clear) {
   try {
-    const { opened, changed } = await api(`recent?limit=${MOST}`, { signal });
+    const answer = await api(`recent?limit=${MOST}`, { signal });
     if (!wanted()) return;
     clear();
     waiting = null;
-    list(opened ?? [], changed ?? []);
-    if (opened.length + changed.length === 0) await unindexed(null, () => recent(signal, wanted, clear));
+    if (list(answer) === 0) await unindexed(null, () => recent(signal, wanted, clear));
   } catch (error) {
     if (isAborted(error) || !wanted()) return;
     clear();
@@ -27,11 +33,16 @@ export async function recent(signal, wanted, clear) {
   }
 }
 
-function list(opened, changed) {
-  const often = new Set(opened.map((card) => card.id));
-  const rest = changed.filter((card) => !often.has(card.id));
-  const group = (hit) => (often.has(hit.id) ? "Opened" : "Changed recently");
-  hits.show([...opened, ...rest], { group });
+/// Lists each note once, in the first group that it belongs to. Returns how many there are.
+function list(answer) {
+  const headings = new Map();
+  const shown = GROUPS.flatMap(([name, heading, most]) => {
+    const added = answer[name].filter(({ id }) => !headings.has(id)).slice(0, most);
+    for (const { id } of added) headings.set(id, heading);
+    return added;
+  });
+  hits.show(shown, { group: ({ id }) => headings.get(id) });
+  return shown.length;
 }
 
 /// Says what to do where nothing is indexed, or how far that is.

@@ -160,6 +160,19 @@ impl Opened {
         documents.filter_map(|one| Some((one.id.as_str(), *one.at.first()?)))
     }
 
+    /// Returns the ids of the documents that are opened often, with the moment at which each
+    /// was opened last. The one that is opened most often and lately comes first.
+    pub fn often(&self, now: Timestamp) -> impl Iterator<Item = (&str, Timestamp)> {
+        let weighed = self.documents.iter().filter_map(|document| {
+            let weight = document.weight(now);
+            let last = *document.at.first()?;
+            frecency::is_often(weight).then_some((weight, document.id.as_str(), last))
+        });
+        let mut often: Vec<_> = weighed.collect();
+        often.sort_by(|(one, ..), (other, ..)| other.total_cmp(one));
+        often.into_iter().map(|(_, id, last)| (id, last))
+    }
+
     /// Reports whether nothing was opened.
     pub fn is_empty(&self) -> bool {
         self.documents.is_empty()
@@ -175,10 +188,7 @@ impl Opened {
         let weights: HashMap<&str, f64> = self
             .documents
             .iter()
-            .map(|document| {
-                let ages = document.at.iter().map(|at| now.saturating_sub(*at));
-                (document.id.as_str(), frecency::weight(ages))
-            })
+            .map(|document| (document.id.as_str(), document.weight(now)))
             .collect();
         let places: Vec<frecency::Place> = hits
             .iter()
@@ -206,6 +216,13 @@ impl Opened {
         document.at.truncate(MAX_TIMES);
         self.documents.insert(0, document);
         self.documents.truncate(MAX_DOCUMENTS);
+    }
+}
+
+impl OpenedDocument {
+    /// Returns what its openings count for.
+    fn weight(&self, now: Timestamp) -> f64 {
+        frecency::weight(self.at.iter().map(|at| now.saturating_sub(*at)))
     }
 }
 
@@ -244,6 +261,25 @@ mod tests {
             assert_eq!(mode & 0o777, 0o600);
         }
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn what_is_opened_often_and_lately_comes_first() {
+        const DAY: Timestamp = 24 * 60 * 60;
+        let mut opened = Opened::default();
+        for (id, days) in [
+            ("years ago", vec![0, 1, 2, 3, 4, 5]),
+            ("twice", vec![798, 799]),
+            ("daily", vec![795, 796, 797, 798]),
+            ("once", vec![800]),
+        ] {
+            for day in days {
+                opened.add(id.to_owned(), day * DAY);
+            }
+        }
+        let often: Vec<_> = opened.often(800 * DAY).collect();
+        assert_eq!(often, [("daily", 798 * DAY), ("twice", 799 * DAY)]);
+        assert_eq!(Opened::default().often(0).count(), 0);
     }
 
     #[test]

@@ -9,14 +9,14 @@ const go = (view, fragment) => view.page.evaluate((fragment) => (location.hash =
 
 export const STATES = {
   "nothing indexed": async (view) => {
-    await view.page.route("**/api/recent*", (route) => route.fulfill({ json: { opened: [], changed: [] } }));
+    await view.page.route("**/api/recent*", (route) => route.fulfill({ json: { opened: [], often: [], changed: [] } }));
     await view.page.route("**/api/status", (route) => route.fulfill({ json: { exists: false, documents: 0, semantic: null, sources: [], embedding: { embedded: 0, chunks: 0, running: false, model: null }, problems: [] } }));
     await view.page.route("**/api/events", never);
     await view.page.reload();
     await view.shows(view.nothing, "Nothing is indexed yet");
   },
   "first indexing": async (view) => {
-    await view.page.route("**/api/recent*", (route) => route.fulfill({ json: { opened: [], changed: [] } }));
+    await view.page.route("**/api/recent*", (route) => route.fulfill({ json: { opened: [], often: [], changed: [] } }));
     await view.page.route("**/api/status", (route) => route.fulfill({ json: {
       exists: true, documents: 120, semantic: "all-minilm-l6-v2", doing: "indexing 'notes' (40 %)", problems: [],
       sources: [{ name: "notes", documents: 120, writable: true, indexed_at: null, skipped: 0, problems: 0, secrets_left_out: 0 }],

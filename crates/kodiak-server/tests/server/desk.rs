@@ -205,8 +205,8 @@ fn age(path: &Path) {
     file.set_modified(SystemTime::UNIX_EPOCH + MOMENT).unwrap();
 }
 
-/// Returns an answer without the moments at which something was written or indexed and
-/// how long it took.
+/// Returns an answer without the moments at which something was written, opened or
+/// indexed and how long it took.
 pub(crate) fn timeless(text: &str) -> String {
     let mut left = text;
     let mut kept = String::with_capacity(text.len());
@@ -215,6 +215,7 @@ pub(crate) fn timeless(text: &str) -> String {
         "indexed_at\":\"2",
         "created_at\":\"2",
         "updated_at\":\"2",
+        "opened_at\":\"2",
         "took_ms\":",
     ];
     while let Some((at, mark)) = marks

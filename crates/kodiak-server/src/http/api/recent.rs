@@ -1,11 +1,11 @@
-//! `GET /api/recent` and `POST /api/opened`: what the owner of the machine opened last,
-//! and what changed last. What is opened is recorded of the owner alone, if the config
-//! allows it, and shown to no other caller.
+//! `GET /api/recent` and `POST /api/opened`: what the owner of the machine opened last and
+//! opens often, and what changed last. What is opened is recorded of the owner alone, if the
+//! config allows it, and shown to no other caller.
 
 use axum::Extension;
 use axum::extract::State;
 use axum::http::StatusCode;
-use kodiak::document::Reference;
+use kodiak::document::{Reference, Timestamp};
 use kodiak::search::Card;
 use kodiak::store::Filter;
 use kodiak::{Error, date};
@@ -21,10 +21,11 @@ const MOST: usize = 100;
 /// The usual number of them.
 const USUAL: usize = 20;
 
-/// What was opened and what changed last.
+/// What was opened and what changed last, and what is opened often.
 #[derive(Debug, Serialize)]
 pub(super) struct Recent {
     opened: Vec<OpenedCard>,
+    often: Vec<OpenedCard>,
     changed: Vec<Card>,
 }
 
@@ -53,21 +54,27 @@ pub(super) async fn recent(
     work(&server, move |engine| {
         let view = engine.view(&caller.guard);
         let opened = history.map(|history| history.read()).unwrap_or_default();
-        let opened = view.opened(&opened, limit)?.into_iter();
-        let opened = opened.map(|(card, at)| OpenedCard {
-            card,
-            opened_at: date::format(at),
-        });
+        let often = view.opened(opened.often(date::now()), limit)?;
+        let opened = view.opened(opened.moments(), limit)?;
         let changed = match view.list(&Filter::default(), limit) {
             Err(Error::NoIndex { .. }) => Vec::new(),
             changed => changed?,
         };
         Ok(Recent {
-            opened: opened.collect(),
+            opened: dated(opened),
+            often: dated(often),
             changed,
         })
     })
     .await
+}
+
+fn dated(opened: Vec<(Card, Timestamp)>) -> Vec<OpenedCard> {
+    let opened = opened.into_iter().map(|(card, at)| OpenedCard {
+        card,
+        opened_at: date::format(at),
+    });
+    opened.collect()
 }
 
 pub(super) async fn opened(

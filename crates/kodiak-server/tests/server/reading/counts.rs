@@ -190,11 +190,31 @@ fn what_the_owner_opens_is_recorded_and_no_others_see_it() {
         .collect();
     assert_eq!(paths, ["d.md", "b.md"]);
     assert!(opened[0]["opened_at"].is_string());
-    let seen = reached.send("GET", "/api/recent", &other, "").json();
-    assert_eq!(seen["opened"], json!([]));
-    for _ in 0..3 {
-        open(&local, "", "d");
+    assert_eq!(recent(10)["often"], json!([]));
+    for id in ["b", "d", "d", "d", "c"] {
+        open(&local, "", id);
     }
+    let paths = |cards: &Value| -> Vec<String> {
+        let cards = cards.as_array().unwrap().iter();
+        let path = |card: &Value| card["path"].as_str().unwrap().to_owned();
+        cards.map(path).collect()
+    };
+    // A note that has gone takes no place.
+    for _ in 0..3 {
+        let history = engine.history().unwrap();
+        history
+            .record("notes", "gone.md", kodiak::date::now())
+            .unwrap();
+    }
+    let listed = recent(10);
+    assert_eq!(paths(&listed["opened"]), ["c.md", "d.md", "b.md"]);
+    assert_eq!(paths(&listed["often"]), ["d.md", "b.md"]);
+    assert!(listed["often"][0]["opened_at"].is_string());
+    let listed = recent(1);
+    assert_eq!(paths(&listed["opened"]), ["c.md"]);
+    assert_eq!(paths(&listed["often"]), ["d.md"]);
+    let seen = reached.send("GET", "/api/recent", &other, "").json();
+    assert_eq!((&seen["opened"], &seen["often"]), (&json!([]), &json!([])));
     // It lets hits pass that are about as relevant, for the owner alone.
     let first = |answer: Value| answer["hits"][0]["path"].as_str().unwrap().to_owned();
     let search = json!({"query": "ramen broth", "mode": "lexical"});
