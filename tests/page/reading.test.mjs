@@ -311,3 +311,41 @@ desk.test("id and path are copied", { permissions: ["clipboard-read", "clipboard
   await view.reader.getByRole("button", { name: "Copy path" }).click();
   await until(async () => /deep-work\.md$/.test(await view.page.evaluate(() => navigator.clipboard.readText())));
 });
+
+desk.test("Back, Forward and reload lead to where a note was read", async (view) => {
+  const top = () => view.reader.evaluate((pane) => pane.scrollTop);
+  await view.search("parcel tracking outage");
+  await view.open("Postmortem");
+  await view.reader.hover();
+  await view.page.mouse.wheel(0, 900);
+  await until(async () => (await top()) > 800);
+  await view.page.waitForTimeout(400);
+  const before = await top();
+  const link = view.reader.locator(".beside a[data-id]").first();
+  await link.waitFor();
+  const name = await link.innerText();
+  await link.evaluate((it) => it.click());
+  await view.reading(name);
+  await view.page.goBack();
+  await view.reading("Postmortem");
+  await until(async () => Math.abs((await top()) - before) < 5, 5000, "it is where it was read");
+  await view.page.goForward();
+  await view.reading(name);
+  assert((await top()) < 300, "another note begins where its line is");
+  await view.page.goBack();
+  await view.reading("Postmortem");
+  await view.page.waitForTimeout(400);
+  await view.page.reload();
+  await view.ready();
+  await view.reading("Postmortem");
+  await until(async () => Math.abs((await top()) - before) < 5, 5000, "it is where it was read");
+});
+
+desk.test("the empty pane follows the status", async (view) => {
+  await view.key("Tab");
+  await view.page.locator("#go-status").click();
+  await view.page.locator("#status").waitFor();
+  await view.page.goto(`${desk.server.origin}/#/`);
+  await view.page.locator(".welcome").waitFor();
+  assert.equal(await view.page.locator("#status").count(), 0);
+});

@@ -44,7 +44,7 @@ function show(next, { typed = false } = {}) {
   if (next.view === "note" && typed) return;
   if (next.view === "note") {
     list.activateId(next.id, false);
-    reading.show(next, { focus: before.view !== "note" });
+    reading.show(next, { focus: before.view !== "note", at: history.state?.read });
   } else if (next.view === "status") {
     reading.leave();
     status.show();
@@ -59,9 +59,9 @@ function restore() {
   if (active ?? place.id) list.activateId(active ?? place.id, false);
 }
 
-/// Keeps in the history where the list is.
+/// Keeps in the history where the list and the note are.
 function save() {
-  history.replaceState({ ...history.state, scroll: byId("results").scrollTop, active: list.activeId() }, "");
+  history.replaceState({ ...history.state, scroll: byId("results").scrollTop, active: list.activeId(), read: reading.position() }, "");
 }
 
 onRoute(show, () => place, save);
@@ -89,10 +89,12 @@ byId("results").addEventListener("click", (event) => {
   if (event.target.id === "clear-filters") go({ ...place, filters: noFilters() });
 });
 let scrolled;
-byId("results").addEventListener("scroll", () => {
-  clearTimeout(scrolled);
-  scrolled = setTimeout(() => history.state?.scroll !== byId("results").scrollTop && save(), 300);
-}, { passive: true });
+for (const id of ["results", "reading"]) {
+  byId(id).addEventListener("scroll", () => {
+    clearTimeout(scrolled);
+    scrolled = setTimeout(save, 300);
+  }, { passive: true });
+}
 
 on("signed-in", (session) => {
   byId("new").hidden = !session.write;

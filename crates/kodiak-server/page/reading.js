@@ -19,14 +19,14 @@ let open = null;
 let loading = new AbortController();
 let slow;
 
-/// Shows the document of a place. If it is shown already, it gets the focus only if that
-/// is wanted.
-export async function show(place, { focus = true } = {}) {
+/// Shows the document of a place, where `at` was kept of it. If it is shown already, it gets
+/// the focus only if that is wanted.
+export async function show(place, { focus = true, at = null } = {}) {
   const { id, line, query } = place;
   document.body.dataset.reading = "";
   if (open?.id === id && open.line === line) return focus ? focusPane() : null;
   leave();
-  const own = { id, line, query };
+  const own = { id, line, query, at: at?.id === id ? at : null };
   open = own;
   slow = setTimeout(() => open === own && put(pane, bar(), h("div", { class: "quiet" }, h("p", { text: "Loading…" }), h("div", { class: "skeleton" }))), 150);
   try {
@@ -43,7 +43,7 @@ export async function show(place, { focus = true } = {}) {
 export function close(focusList) {
   const had = pane.contains(document.activeElement) || document.activeElement === document.body;
   delete document.body.dataset.reading;
-  if (open || !pane.hasChildNodes()) {
+  if (open || !pane.querySelector(".welcome")) {
     leave();
     put(pane, welcome());
   }
@@ -55,9 +55,9 @@ export async function refresh() {
   const now = open;
   if (!now) return;
   const top = pane.scrollTop;
-  const line = lineInView();
+  const line = blockInView()?.dataset.line;
   try {
-    await load({ ...now, line: line ?? now.line, kept: true });
+    await load({ ...now, line: line ? Number(line) : now.line, at: null, kept: true });
   } catch (error) {
     if (!isAborted(error)) toast(["The note could not be loaded again: ", refusal(error)]);
     return;
@@ -90,7 +90,8 @@ async function load(own) {
   loading.abort();
   loading = new AbortController();
   const { signal } = loading;
-  const query = own.line ? `?line=${own.line}` : "";
+  const near = own.at?.line ?? own.line;
+  const query = near ? `?line=${near}` : "";
   const document_ = await api(documentPath(own.id, `/rendered${query}`), { signal });
   if (open?.id !== own.id) return;
   open = own;
@@ -108,7 +109,7 @@ async function load(own) {
   own.marked = own.kept || knows(own.query);
   if (own.marked) marking.mark(view.root.querySelector(".prose"), view.steps);
   if (!own.kept) {
-    scroll(view, own.line);
+    if (!own.at || !restore(view, own)) scroll(view, own.line);
     focusPane();
     announce(`${document_.title || document_.path}, opened`);
     api("opened", { body: { id: own.id } }).catch(() => {});
@@ -129,6 +130,25 @@ function marked() {
 /// Takes note that the reader has moved on, and so stays there.
 for (const event of ["wheel", "touchmove", "keydown", "pointerdown"]) {
   pane.addEventListener(event, () => open && (open.moved = true), { passive: true });
+}
+
+/// Returns where the reader is in the document, to be kept in the history; null if that is
+/// where it opened.
+export function position() {
+  const block = open?.moved && open.view && blockInView();
+  if (!block) return null;
+  return { id: open.id, line: Number(block.dataset.line), offset: block.getBoundingClientRect().top - pane.getBoundingClientRect().top };
+}
+
+/// Brings the document back to where it was in this entry of the history. Returns false if
+/// that is not there.
+function restore(view, own) {
+  const block = blockAt(view.body, own.at.line);
+  if (!block) return false;
+  if (own.line) blockAt(view.body, own.line)?.classList.add("at-line");
+  pane.scrollTop += block.getBoundingClientRect().top - pane.getBoundingClientRect().top - own.at.offset;
+  own.moved = true;
+  return true;
 }
 
 /// Brings the line into view, or the first mark in it.
@@ -158,11 +178,15 @@ function blockAt(body, line) {
   return best;
 }
 
-function lineInView() {
-  const top = pane.getBoundingClientRect().top;
-  const blocks = [...pane.querySelectorAll(".prose [data-line]")];
-  const block = blocks.find((it) => it.getBoundingClientRect().bottom > top + 40);
-  return block ? Number(block.dataset.line) : null;
+/// Returns the first block in view. Asking blocks one by one would lay out all before it.
+function blockInView() {
+  const { top, bottom } = pane.getBoundingClientRect();
+  const prose = pane.querySelector(".prose")?.getBoundingClientRect();
+  for (let y = top + 48; prose && y < bottom; y += 16) {
+    const block = document.elementFromPoint(prose.left + prose.width / 2, y)?.closest(".prose [data-line]");
+    if (block) return block;
+  }
+  return null;
 }
 
 on("terms", marked);

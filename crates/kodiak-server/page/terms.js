@@ -100,7 +100,7 @@ export function expression(of = forms) {
   const alternatives = longest.map((form) => {
     const text = form.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&").replace(/\s+/g, "\\s+");
     if (UNSPACED.test(form)) return text;
-    return `(?<![\\p{L}\\p{N}_])${text}(?![\\p{L}\\p{N}_])`;
+    return `(?<![\\p{L}\\p{N}])${text}(?![\\p{L}\\p{N}])`;
   });
   return new RegExp(alternatives.join("|"), "giu");
 }

@@ -10,6 +10,10 @@ test("whole words are found in any case", () => {
   assert.deepEqual(found("groß Großes", ["groß"]), ["groß"]);
 });
 
+test("the parts of a name with underscores are words, as they are for the server", () => {
+  assert.deepEqual(found("delete_old_snapshots.yml was undeleted", ["delete", "snapshots"]), ["delete", "snapshots"]);
+});
+
 test("scripts without spaces have no word boundaries", () => {
   assert.deepEqual(found("龍安寺の石庭は", ["石庭"]), ["石庭"]);
 });
