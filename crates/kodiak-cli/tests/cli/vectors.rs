@@ -119,6 +119,18 @@ fn meanings_follow_the_notes() {
 }
 
 #[test]
+fn the_last_note_takes_the_vectors_along() {
+    let desk = Desk::with_model();
+    desk.ok(&["remember", "The kettle leaks.", "--id", "leak"]);
+    assert!(vector_file(&desk).exists());
+    desk.ok(&["forget", "--purge", "leak"]);
+    assert!(!vector_file(&desk).exists());
+    desk.ok(&["doctor"]);
+    desk.ok(&["remember", "The kettle is mended.", "--id", "mended"]);
+    assert_eq!(desk.found(&["kettle leak"]).len(), 1);
+}
+
+#[test]
 fn another_model_takes_over_with_the_next_run() {
     let desk = Desk::unset();
     desk.install_tiny();

@@ -1,6 +1,7 @@
 //! Maintenance of the vector file: it is opened once, and rebuilt when it is
 //! too far behind the tables it is derived from.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -117,13 +118,21 @@ impl SqliteStore {
         Ok(wrong)
     }
 
-    /// Rebuilds the vector file if there are vectors.
+    /// Rebuilds the vector file if there are vectors, and otherwise removes it.
     pub(super) fn remake_vectors(&self) -> Result<()> {
+        let path = vector_path(&self.path);
         if let Some(model) = self.serving_model()? {
             let origin = self.origin(&model)?;
-            self.make_vector_file(&model, &origin, &vector_path(&self.path))?;
+            self.make_vector_file(&model, &origin, &path)?;
+            return Ok(());
         }
-        Ok(())
+        *self.vectors.borrow_mut() = None;
+        match std::fs::remove_file(&path) {
+            Err(error) if error.kind() != ErrorKind::NotFound => {
+                Err(Error::io("remove", &path)(error))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Reports whether few vectors were added after the file was written. It
