@@ -8,7 +8,7 @@ use kodiak::engine::Event;
 use kodiak::sync::{EmbeddingProgress, Progress as SyncProgress, Report};
 
 use crate::output::Output;
-use crate::output::phrases::counted;
+use crate::output::phrases::{counted, size};
 use crate::output::progress::{Embedding, Progress};
 use crate::output::removal::Removal;
 use crate::registry::source_failure;
@@ -101,13 +101,20 @@ impl<'a> Listener<'a> {
                 if !matches!(*shown, Shown::Removal(_)) {
                     *shown = Shown::Removal(Removal::new(self.output, source, entries));
                 }
-                if let Shown::Removal(removal) = &*shown {
+                if let Shown::Removal(removal) = &mut *shown {
                     removal.removed(removed);
                 }
             }
             Event::Compacting => {
                 *shown = Shown::Nothing;
                 *shown = Shown::Removal(Removal::compacting(self.output));
+            }
+            Event::Compacted { bytes } => {
+                *shown = Shown::Nothing;
+                if bytes > 0 {
+                    let bytes = size(bytes);
+                    self.output.notice(&format!("the index is {bytes} smaller"));
+                }
             }
             Event::SourceForgotten { source, documents } => {
                 *shown = Shown::Nothing;

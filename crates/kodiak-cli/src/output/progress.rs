@@ -142,7 +142,9 @@ impl<'a> Embedding<'a> {
                         "estimate",
                         move |_: &ProgressState, text: &mut dyn Write| {
                             let estimate = lock(&estimate);
-                            let _ = text.write_str(&time_left(estimate.left(Instant::now())));
+                            let left = estimate.left(Instant::now());
+                            let left = left.filter(|_| has_room_for_estimate());
+                            let _ = text.write_str(&time_left(left));
                         },
                     );
                     bar.set_style(style);
@@ -305,14 +307,22 @@ impl Drop for Waiting {
     }
 }
 
-fn style(template: &str) -> ProgressStyle {
+pub(super) fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template)
         .unwrap_or_else(|_| ProgressStyle::default_bar())
         .with_key("left", |state: &ProgressState, text: &mut dyn Write| {
-            let known = Some(state.eta()).filter(|_| state.pos() > 0);
+            let known = Some(state.eta()).filter(|_| state.pos() > 0 && has_room_for_estimate());
             let _ = text.write_str(&time_left(known));
         })
         .progress_chars("=> ")
+}
+
+/// Reports whether an estimate fits beside a count: on a narrow terminal the line would be
+/// broken, and a broken line cannot always be cleared.
+fn has_room_for_estimate() -> bool {
+    const MIN_COLUMNS: u16 = 60;
+    let size = terminal_size::terminal_size_of(std::io::stderr());
+    size.is_none_or(|(width, _)| width.0 >= MIN_COLUMNS)
 }
 
 /// Renders an estimate of the time left. There is none before the first step is

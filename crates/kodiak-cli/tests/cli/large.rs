@@ -6,7 +6,15 @@ use std::process::{Command, Stdio};
 
 use insta::assert_snapshot;
 
-use crate::desk::{Desk, Run};
+use unicode_width::UnicodeWidthStr;
+
+use crate::desk::{Desk, Run, replaced_between};
+use crate::screen::{SMALL, Window};
+
+const NARROW: Window = Window {
+    rows: 12,
+    columns: 40,
+};
 
 /// Runs the program on a terminal, with this typed; `None` where no program makes one.
 fn on_terminal(desk: &Desk, line: &str, typed: &str) -> Option<Run> {
@@ -81,8 +89,8 @@ fn very_many_files_are_confirmed() {
     assert!(!desk.config().exists());
 }
 
-#[test]
-fn a_removed_source_gives_its_space_back() {
+/// A small folder and a large one, indexed.
+fn small_and_large() -> Desk {
     let desk = Desk::new();
     desk.write("small/a.md", "# Ramen\n\nBroth.\n");
     for number in 0..60 {
@@ -92,6 +100,58 @@ fn a_removed_source_gives_its_space_back() {
     }
     desk.ok(&["add", "small"]);
     desk.ok(&["add", "large"]);
+    desk
+}
+
+#[test]
+fn a_removal_shows_how_far_it_is() {
+    let desk = small_and_large();
+    for (number, window) in [SMALL, NARROW].into_iter().enumerate() {
+        if number > 0 {
+            desk.ok(&["add", "large"]);
+        }
+        let shown = desk.on_terminal(window, &["remove", "large"]);
+        assert_eq!(shown.code, Some(0), "{shown}");
+        let frames: Vec<&str> = shown
+            .raw
+            .split(['\r', '\n'])
+            .map(|frame| frame.trim_start_matches("\u{1b}[2K").trim_end())
+            .filter(|frame| !frame.is_empty())
+            .collect();
+        let at = |part: &str| frames.iter().position(|frame| frame.contains(part));
+        // From the first frame on, the bar is complete.
+        let first = frames[0];
+        assert!(first.starts_with("removing large ["), "{frames:#?}");
+        assert!(first.ends_with("0/60 files"), "{frames:#?}");
+        let counting = frames
+            .iter()
+            .take_while(|frame| frame.contains("/60 files"));
+        let counting = counting.count();
+        assert!(counting > 1, "{frames:#?}");
+        // What follows the last file is named, and so is the space.
+        let updating = at("updating the index").unwrap();
+        let compacting = at("giving back the space").unwrap();
+        assert!(counting <= updating && updating < compacting, "{frames:#?}");
+        for frame in &frames {
+            let fits = frame.width() <= usize::from(window.columns);
+            assert!(fits || frame.starts_with("removed"), "{frames:#?}");
+        }
+        // Nothing of it is left.
+        let text = replaced_between(&shown.text(), "the index is ", " smaller", "[SIZE]");
+        assert_eq!(
+            text,
+            "the index is [SIZE] smaller\nremoved 'large'; its files were not touched"
+        );
+    }
+    // A person who wants silence gets none of it.
+    desk.ok(&["add", "large"]);
+    let shown = desk.on_terminal(SMALL, &["remove", "large", "--quiet"]);
+    assert_eq!((shown.code, shown.raw.as_str()), (Some(0), ""));
+}
+
+#[test]
+fn a_removed_source_gives_its_space_back() {
+    let desk = small_and_large();
     let size = || fs::metadata(desk.index()).unwrap().len();
     let before = size();
     assert!(before > 2 << 20, "{before}");

@@ -57,13 +57,19 @@ pub enum Event<'a> {
     Removing {
         /// Its name.
         source: &'a str,
-        /// The number of entries that are removed.
+        /// The number of entries that are removed. Once all are removed, the change is
+        /// committed and the full-text index optimised.
         removed: usize,
         /// The number of entries that it had.
         entries: usize,
     },
     /// The index is rewritten, to give unused space back to the system.
     Compacting,
+    /// The index was rewritten.
+    Compacted {
+        /// The number of bytes that it is smaller; 0 if the store does not know.
+        bytes: u64,
+    },
     /// A source that is no longer registered was removed from the index.
     SourceForgotten {
         /// Its name.

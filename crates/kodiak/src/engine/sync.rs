@@ -178,7 +178,10 @@ impl Engine {
             self.wait_no_longer_for(name, writer)?;
             if writer.wastes_space()? {
                 job.tell(Event::Compacting);
+                let before = self.shared.store.size();
                 writer.compact()?;
+                let bytes = before.saturating_sub(self.shared.store.size());
+                job.tell(Event::Compacted { bytes });
             }
             Ok(())
         })
@@ -352,13 +355,17 @@ fn remove_entries(writer: &mut dyn Writer, source: &str, job: &Job<'_>) -> Resul
     let states = writer.reader().entry_states(source)?;
     let rows: Vec<EntryRow> = states.into_values().filter_map(|state| state.row).collect();
     let entries = rows.len();
-    for (removed, row) in rows.into_iter().enumerate() {
+    let tell = |removed| {
         job.tell(Event::Removing {
             source,
             removed,
             entries,
         });
+    };
+    for (removed, row) in rows.into_iter().enumerate() {
+        tell(removed);
         writer.remove_entry(source, row)?;
     }
+    tell(entries);
     Ok(())
 }
