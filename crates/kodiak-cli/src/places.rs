@@ -105,7 +105,17 @@ impl Places {
     /// Returns the address that a terminal opens for a hit.
     pub(crate) fn address(&self, hit: &Hit) -> Option<String> {
         let file = || self.file(hit).map(|file| file_address(&self.host, &file));
-        self.url(hit).or_else(file)
+        let record = || match self.roots.get(&hit.source)? {
+            (Kind::Sessions, _) => self.address_inside(&hit.source, &hit.entry),
+            _ => None,
+        };
+        self.url(hit).or_else(file).or_else(record)
+    }
+
+    /// Returns the address that a terminal opens for a file inside a source.
+    pub(crate) fn address_inside(&self, source: &str, path: &str) -> Option<String> {
+        let file = self.inside(source, path)?;
+        Some(file_address(&self.host, &file))
     }
 
     /// Returns the name that its application has for a hit, or else its id.

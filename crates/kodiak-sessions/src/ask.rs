@@ -226,6 +226,7 @@ pub(super) fn said(
         for document in reader.documents(rows)? {
             let fields = reader.fields(document.row)?;
             let project = value_of(&fields, "project");
+            let record = value_of(&fields, "file");
             let (_, lessons, quirks) = parts_of(&fields);
             let statements: Vec<(String, String)> = match which {
                 Statements::Lessons => lessons
@@ -242,6 +243,7 @@ pub(super) fn said(
                 source: document.source.clone(),
                 title: document.title.clone(),
                 project: project.clone(),
+                record: record.clone(),
                 created_at: document.created_at.map(date::format),
                 at: document.created_at.unwrap_or(document.updated_at),
                 text,

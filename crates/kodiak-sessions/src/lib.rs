@@ -247,6 +247,9 @@ pub struct Statement {
     pub text: String,
     /// The level of a lesson, or the model of a quirk.
     pub about: String,
+    /// The path of the session's file, from the root of its source.
+    #[serde(skip)]
+    pub record: Option<String>,
     /// When the session was or was last changed, for sorting.
     #[serde(skip)]
     pub(crate) at: Timestamp,

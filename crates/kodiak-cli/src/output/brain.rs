@@ -3,14 +3,16 @@
 use std::fmt::Write;
 
 use kodiak::Timestamp;
-use kodiak_sessions::{BrainHit, Group};
+use kodiak_sessions::{BrainHit, Group, Statement};
 use unicode_width::UnicodeWidthStr;
 
 use super::escape::escaped;
 use super::fit::{self, Entry, Line, Room, line};
+use super::link::Linked;
 use super::phrases::{counted, relative};
 use super::style::{BOLD, DIM, Painter};
 use super::wrap::{Marked, wrap};
+use crate::places::Places;
 
 /// The indentation of all lines of a session but its first.
 const INDENT: &str = "   ";
@@ -27,14 +29,26 @@ const MAX_SESSIONS: usize = 3;
 
 /// How sessions are laid out.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Layout {
+pub(crate) struct Layout<'a> {
     pub(crate) painter: Painter,
     pub(crate) room: Room,
+    /// Whether names are links to the files of records.
+    pub(crate) links: bool,
+    pub(crate) places: &'a Places,
     /// The time now, if moments are shown by how long ago they were.
     pub(crate) now: Option<Timestamp>,
 }
 
-impl Layout {
+impl Layout<'_> {
+    /// Renders a name dimmed, as a link to the file of a record if that is known.
+    fn name(&self, text: &str, source: &str, record: Option<&str>) -> String {
+        let name = Linked {
+            text: text.to_owned(),
+            address: record.and_then(|record| self.places.address_inside(source, record)),
+        };
+        name.dimmed(self.painter, self.links)
+    }
+
     /// Renders a moment.
     fn when(&self, moment: &str) -> String {
         match (kodiak::date::parse(moment), self.now) {
@@ -46,7 +60,7 @@ impl Layout {
 
 /// Renders sessions with what they decided and learned below the heading, with a
 /// blank line between those in full.
-pub(crate) fn sessions(hits: &[BrainHit], heading: Option<&str>, layout: Layout) -> String {
+pub(crate) fn sessions(hits: &[BrainHit], heading: Option<&str>, layout: Layout<'_>) -> String {
     let Layout {
         painter, mut room, ..
     } = layout;
@@ -65,11 +79,13 @@ pub(crate) fn sessions(hits: &[BrainHit], heading: Option<&str>, layout: Layout)
 }
 
 /// Renders a session in full and on one line.
-fn session(number: usize, found: &BrainHit, layout: Layout) -> Entry {
+fn session(number: usize, found: &BrainHit, layout: Layout<'_>) -> Entry {
     let (painter, width) = (layout.painter, layout.room.columns);
     let hit = &found.hit;
     let mut full = titled(number, &hit.title, painter, width);
-    let place = format!("{}/{}  {}", hit.source, found.session, hit.id);
+    let place = format!("{}/{}", hit.source, found.session);
+    let place = escaped(&place).into_owned();
+    let link = |text: &str| layout.name(text, &hit.source, found.record.as_deref());
     let facts = [
         hit.category.clone(),
         found.outcome.clone(),
@@ -79,9 +95,12 @@ fn session(number: usize, found: &BrainHit, layout: Layout) -> Entry {
             .map(|distance| format!("distance {distance:.2}")),
     ];
     let facts: Vec<String> = facts.into_iter().flatten().collect();
-    let place = escaped(&format!("{place}  {}", facts.join(", "))).into_owned();
-    let place = place.trim_end();
-    full.push(line(INDENT, place, |text| painter.paint(DIM, text)));
+    let rest = format!("  {}  {}", hit.id, facts.join(", "));
+    let rest = escaped(rest.trim_end()).into_owned();
+    full.push(Line {
+        columns: INDENT.len() + place.width() + rest.width(),
+        text: format!("{INDENT}{}{}", link(&place), painter.paint(DIM, &rest)),
+    });
     let decisions: Vec<String> = found
         .decisions
         .iter()
@@ -94,68 +113,93 @@ fn session(number: usize, found: &BrainHit, layout: Layout) -> Entry {
     let lessons = found.lessons.iter().map(|lesson| lesson.summary.clone());
     let lessons: Vec<String> = lessons.collect();
     full.extend(listed("Lessons:", &lessons, painter, width));
-    let place = format!("{}/{}", hit.source, found.session);
     Entry {
         heading: None,
         full,
-        brief: brief(number, &hit.title, &place, painter, width),
+        brief: brief(number, &hit.title, &place, layout, link),
     }
 }
 
 /// Renders groups of statements: each with the sessions that have it.
-pub(crate) fn groups(groups: &[Group], layout: Layout) -> String {
+pub(crate) fn groups(groups: &[Group], layout: Layout<'_>) -> String {
     let Layout { painter, room, .. } = layout;
     let entries: Vec<Entry> = (1..)
         .zip(groups)
-        .map(|(number, group)| statement(number, group, painter, room.columns))
+        .map(|(number, group)| statement(number, group, layout))
         .collect();
     fit::render(&entries, room, |hidden| more(hidden, painter))
 }
 
 /// Renders a group of statements in full and on one line.
-fn statement(number: usize, group: &Group, painter: Painter, width: usize) -> Entry {
+fn statement(number: usize, group: &Group, layout: Layout<'_>) -> Entry {
+    let (painter, width) = (layout.painter, layout.room.columns);
     let mut full = titled(number, &group.text, painter, width);
-    let mut ids: Vec<&str> = Vec::new();
-    for said in &group.said {
-        if !ids.contains(&said.session.as_str()) {
-            ids.push(&said.session);
+    let mut said: Vec<&Statement> = Vec::new();
+    for one in &group.said {
+        let is_known = |other: &&Statement| other.session == one.session;
+        if !said.iter().any(is_known) {
+            said.push(one);
         }
     }
-    let others = ids.len().saturating_sub(MAX_SESSIONS);
-    ids.truncate(MAX_SESSIONS);
+    let others = said.len().saturating_sub(MAX_SESSIONS);
+    said.truncate(MAX_SESSIONS);
     let sessions = counted(group.sessions as u64, "session");
     let mut facts = sessions.clone();
     if !group.about.is_empty() {
         let _ = write!(facts, "  [{}]", group.about.join(", "));
     }
-    let _ = write!(facts, "  {}", ids.join(", "));
-    if others > 0 {
-        let _ = write!(facts, " and {others} more");
+    facts.push_str("  ");
+    let facts = line(INDENT, &escaped(&facts), |text| painter.paint(DIM, text));
+    let Line {
+        mut text,
+        mut columns,
+    } = facts;
+    let mut add = |shown: &str, painted: &str| {
+        columns += shown.width();
+        text.push_str(painted);
+    };
+    for (at, one) in said.iter().enumerate() {
+        if at > 0 {
+            add(", ", &painter.paint(DIM, ", "));
+        }
+        let id = escaped(&one.session);
+        add(&id, &layout.name(&id, &one.source, one.record.as_deref()));
     }
-    full.push(line(INDENT, &escaped(&facts), |text| {
-        painter.paint(DIM, text)
-    }));
+    if others > 0 {
+        let more = format!(" and {others} more");
+        add(&more, &painter.paint(DIM, &more));
+    }
+    full.push(Line { text, columns });
     Entry {
         heading: None,
         full,
-        brief: brief(number, &group.text, &sessions, painter, width),
+        brief: brief(number, &group.text, &sessions, layout, |text| {
+            painter.paint(DIM, text)
+        }),
     }
 }
 
-/// Renders a title and a place on one line: the title is cut to leave room for the place.
-fn brief(number: usize, title: &str, place: &str, painter: Painter, width: usize) -> String {
+/// Renders a title and a place on one line: the title is cut to leave room for the place,
+/// which `paint` renders.
+fn brief(
+    number: usize,
+    title: &str,
+    place: &str,
+    layout: Layout<'_>,
+    paint: impl FnOnce(&str) -> String,
+) -> String {
+    let (painter, width) = (layout.painter, layout.room.columns);
     let start = format!("{number}. ");
-    let place = escaped(place);
     let left = width.saturating_sub(start.len() + 2 + place.width());
     let title = wrap(&marked(title), left.max(MIN_TITLE), 1);
     let title: String = title.into_iter().flatten().map(|(it, _)| it).collect();
     let left = width.saturating_sub(start.len() + title.width() + 2);
-    let place = wrap(&marked(&place), left.max(2), 1);
+    let place = wrap(&marked(place), left.max(2), 1);
     let place: String = place.into_iter().flatten().map(|(it, _)| it).collect();
     format!(
         "{}  {}",
         painter.paint(BOLD, &(start + &title)),
-        painter.paint(DIM, &place)
+        paint(&place)
     )
 }
 
@@ -236,6 +280,8 @@ mod tests {
             let layout = Layout {
                 painter,
                 room,
+                links: false,
+                places: &Places::default(),
                 now: None,
             };
             groups(&lessons, layout)

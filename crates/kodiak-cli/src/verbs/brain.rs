@@ -130,11 +130,14 @@ fn show(
     config: &Config,
     output: &Output,
     below: &[String],
-    render: impl FnOnce(Layout) -> String,
+    render: impl FnOnce(Layout<'_>) -> String,
 ) -> anyhow::Result<()> {
+    let places = Places::new(config);
     let mut layout = Layout {
         painter: output.painter(),
         room: output.room(below),
+        links: output.links(),
+        places: &places,
         now: (!output.says_everything()).then(kodiak::date::now),
     };
     if arguments.pager || config.search.pager {

@@ -2,8 +2,9 @@
 //! that fit.
 
 use crate::desk::Desk;
-use crate::screen::{LARGE, Window};
+use crate::screen::{LARGE, SMALL, Window};
 use crate::screens::{on, remembered};
+use crate::sessions::{node, piped};
 
 #[test]
 fn paths_are_links_that_can_be_pasted() {
@@ -157,6 +158,49 @@ fn every_name_of_a_note_can_be_pasted_and_opened() {
     let run = desk.ok(&["forget", "leak"]);
     let name = run.stderr.split(' ').nth(1).unwrap().to_owned();
     desk.ok(&["memory", "restore", &name]);
+}
+
+#[test]
+fn records_that_sessions_ask_names_can_be_opened() {
+    let desk = Desk::with_model();
+    let lines: String = (1..=9)
+        .map(|number| {
+            let broth = "Simmered pork and garlic, then added noodles";
+            let lessons = ["Broth needs time", "Garlic burns quickly"];
+            format!("{}\n", node(&format!("id{number}"), 1, broth, &lessons))
+        })
+        .collect();
+    let run = piped(&desk, &["sessions", "add", "-q"], &lines);
+    assert_eq!(run.code, Some(0), "{run}");
+    let host = rustix::system::uname();
+    let host = host.nodename().to_str().unwrap().to_owned();
+    let root = desk.path("data/kodiak/sessions/nodes/2026/02");
+    let link = |number: usize, shown: &str| {
+        let file = format!("{}/id{number}-v1.json", root.display());
+        format!("\u{1b}]8;;file://{host}{file}\u{1b}\\\u{1b}[2m{shown}\u{1b}[0m\u{1b}]8;;\u{1b}\\")
+    };
+    // In full, on one line, and below a lesson.
+    for (arguments, window, shown) in [
+        (&["ask", "noodles", "-n", "1"][..], SMALL, "sessions/id"),
+        (&["ask", "noodles"], SMALL, "sessions/id"),
+        (&["ask", "--lessons"], SMALL, "id"),
+    ] {
+        let run = desk.on_terminal(window, &[&["sessions"], arguments].concat());
+        assert_eq!(run.code, Some(0), "{run}");
+        let named = (1..=9).filter(|number| run.text().contains(&format!("{shown}{number}")));
+        let named: Vec<usize> = named.collect();
+        assert!(!named.is_empty(), "{run}");
+        for number in named {
+            let link = link(number, &format!("{shown}{number}"));
+            assert!(run.raw.contains(&link), "{link:?} {:?}", run.raw);
+        }
+        assert!(run.scrolled() == 0, "{run}");
+        let piped = desk.run(&[&["sessions"], arguments].concat());
+        assert!(!piped.to_string().contains('\u{1b}'), "{piped}");
+    }
+    // A search that finds a record links it as well.
+    let run = desk.on_terminal(SMALL, &["search", "pork garlic", "-n", "1"]);
+    assert!(run.raw.contains("/nodes/2026/02/id"), "{:?}", run.raw);
 }
 
 #[test]
