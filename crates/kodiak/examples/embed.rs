@@ -1,4 +1,4 @@
-//! Indexes texts of a source of its own and searches them.
+//! Indexes the texts of a custom source and searches them.
 #![allow(clippy::print_stdout)]
 
 use std::path::PathBuf;

@@ -17,7 +17,7 @@ pub enum Capability {
     Read,
     /// Writing documents.
     Write,
-    /// Changing what is indexed and how.
+    /// Changing the sources and the settings of the index.
     Admin,
 }
 
@@ -35,7 +35,7 @@ impl Capability {
     }
 }
 
-/// The capabilities of a caller, and what exists for it.
+/// The capabilities of a caller, and the documents that exist for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Guard {
     held: Vec<Capability>,
@@ -43,7 +43,7 @@ pub struct Guard {
     /// What is counted and compared for the caller. It is wider than the scope where
     /// a method looks only among some of what exists for the caller.
     view: Scope,
-    /// The name of the caller, which what it writes records.
+    /// The name of the caller, recorded in everything that it writes.
     writer: Option<String>,
 }
 
@@ -75,8 +75,8 @@ impl Guard {
         }
     }
 
-    /// Returns a guard that looks only among these sources. Unlike with
-    /// [`Guard::within`], what is counted is everything that exists for the caller.
+    /// Returns a guard that looks only among these sources. Unlike [`Guard::within`], it
+    /// still counts everything that exists for the caller.
     #[must_use]
     pub fn among(&self, sources: impl IntoIterator<Item = impl Into<String>>) -> Self {
         let sources = sources.into_iter().map(Into::into);
@@ -100,8 +100,8 @@ impl Guard {
         }
     }
 
-    /// Restricts the guard: only the documents of this project exist for the
-    /// caller, and what has no project does not.
+    /// Restricts the guard: only the documents of this project exist for the caller;
+    /// documents without a project do not.
     #[must_use]
     pub fn in_project(self, project: impl Into<String>) -> Self {
         let project = project.into();
@@ -113,8 +113,8 @@ impl Guard {
         }
     }
 
-    /// Names the caller. What it creates records this name as that of its author, and what
-    /// it changes as that of its editor. What a caller without a name writes records none.
+    /// Names the caller. Documents that it creates record this name as their author, and
+    /// documents that it changes as their editor. A caller without a name leaves no record.
     #[must_use]
     pub fn writing_as(mut self, name: impl Into<String>) -> Self {
         self.writer = Some(name.into());

@@ -1,10 +1,9 @@
 //! Which documents were opened, and when: a small file beside the index.
 //!
-//! It has ids of documents and times, and nothing that a document says or what it was
-//! searched for. Only its owner can read it. It is bounded, and losing it loses
-//! nothing else, so a damaged one counts as empty. Whether anything is recorded, and
-//! which answers it may reorder, is up to the caller. It lets hits pass others that are
-//! about as relevant, and a purge covers it.
+//! It has ids of documents and times, but neither the text of a document nor a query. Only
+//! its owner can read it. It is bounded, and losing it loses nothing else, so a damaged one
+//! counts as empty. Whether anything is recorded, and which answers it may reorder, is up
+//! to the caller. It lets hits pass others that are about as relevant, and a purge covers it.
 
 use std::collections::HashMap;
 use std::io::ErrorKind;
@@ -18,8 +17,8 @@ use crate::files::{self, turn::Turn};
 use crate::rank::frecency;
 use crate::search::Hit;
 
-/// What comes after the name of the index.
-const ENDING: &str = ".opened";
+/// The suffix of the file, after the name of the index.
+const SUFFIX: &str = ".opened";
 /// The most documents that are kept, and the most openings of each.
 const MAX_DOCUMENTS: usize = 1_000;
 const MAX_TIMES: usize = 10;
@@ -56,7 +55,7 @@ impl History {
     pub fn beside(index: &Path) -> Self {
         let index = index.canonicalize().unwrap_or_else(|_| index.to_owned());
         let mut name = index.file_name().unwrap_or_default().to_owned();
-        name.push(ENDING);
+        name.push(SUFFIX);
         Self {
             path: index.with_file_name(name),
         }
@@ -67,7 +66,7 @@ impl History {
         &self.path
     }
 
-    /// Returns what was opened. A file that is missing or damaged says nothing.
+    /// Returns the opened documents; none if the file is missing or damaged.
     pub fn read(&self) -> Opened {
         self.parsed().ok().flatten().unwrap_or_default()
     }
@@ -179,8 +178,8 @@ impl Opened {
     }
 
     /// Lets hits that were opened pass others that are about as relevant. Hits that are
-    /// probably relevant stay before the others, and those of this project before those
-    /// of another.
+    /// probably relevant stay before the others, and hits of this project before hits of
+    /// another.
     pub fn reorder(&self, hits: &mut Vec<Hit>, now: Timestamp) {
         if self.is_empty() || hits.len() < 2 {
             return;

@@ -1,4 +1,4 @@
-//! Kodiak finds what you wrote, by word and by meaning, on your own machine.
+//! Kodiak searches your notes by word and by meaning, on your own machine.
 //!
 //! ```
 #![doc = include_str!("../examples/embed.rs")]
@@ -9,18 +9,19 @@
 //! * an [`Engine`] is an index with its sources and its model: it syncs, embeds, searches,
 //!   and repairs itself;
 //! * a [`Source`] lists and reads documents, such as a folder of notes;
-//! * a [`Document`] is what a source yields and a search finds: a title, a body, tags, dates;
+//! * a [`Document`] has a title, a body, tags and dates; sources yield documents, and
+//!   searches find them;
 //! * a [`Request`] is a query with everything that a search can be told;
 //! * an [`Answer`] has the hits, and says how they were found and what may be missing;
 //! * a [`Filter`] limits a request to sources, paths, tags, kinds, projects or dates;
-//! * a [`Guard`] is what a caller may see and do, and every call takes one;
+//! * a [`Guard`] says what a caller may see and do, and every call takes one;
 //! * an [`Embedder`] turns texts into vectors: with one
 //!   ([`EngineBuilder::model`](engine::EngineBuilder::model)) and [`Engine::embed`], a
 //!   search works by meaning too;
 //! * a [`Job`] is work that takes long: it reports events and can be cancelled.
 //!
-//! [`Engine::view`] reads what a search does not return, such as lists of documents, and
-//! [`Engine::eraser`] erases documents for good.
+//! [`Engine::view`] reads data that a search does not return, such as lists of documents,
+//! and [`Engine::eraser`] erases documents for good.
 //!
 //! Data flows one way:
 //!

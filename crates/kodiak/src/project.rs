@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 /// The longest file of git that is read. Those that matter have one line.
-const LONGEST: u64 = 64 * 1024;
+const MAX_GIT_FILE_BYTES: u64 = 64 * 1024;
 
 /// Returns the root of the main worktree of the repository that `path` is in, or
 /// `None` if it is in none or does not exist.
@@ -80,10 +80,9 @@ pub fn meant<'a>(
     known.into_iter().filter(ends_so).collect()
 }
 
-/// Returns the root of the main worktree, given a folder whose `.git` is a file.
-/// A linked worktree names its own folder inside the repository there, which
-/// names the folder that all worktrees share. A submodule is a project of its
-/// own.
+/// Returns the root of the main worktree, given a folder whose `.git` is a file. A linked
+/// worktree names its own folder inside the repository there, which names the folder that
+/// all worktrees share. A submodule is a separate project.
 fn main_worktree(folder: &Path, git: &Path) -> PathBuf {
     let linked = || {
         let text = first_line(git)?;
@@ -102,7 +101,7 @@ fn main_worktree(folder: &Path, git: &Path) -> PathBuf {
 }
 
 fn first_line(file: &Path) -> Option<String> {
-    let text = crate::files::read_text(file, LONGEST).ok()?;
+    let text = crate::files::read_text(file, MAX_GIT_FILE_BYTES).ok()?;
     Some(text.lines().next()?.trim().to_owned())
 }
 

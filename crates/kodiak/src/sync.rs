@@ -73,10 +73,9 @@ pub enum Progress {
     Done(usize),
 }
 
-/// Brings the index up to date with `source`, in transactions of its own. A
-/// cancelled sync keeps what it has committed, and the next one continues from
-/// there. Fails with [`Error::SourceEmpty`] if the source has documents in the index
-/// and lists none.
+/// Brings the index up to date with `source`, in separate transactions. A cancelled sync
+/// keeps what it has committed, and the next one continues from there. Fails with
+/// [`Error::SourceEmpty`] if the source has documents in the index and lists none.
 pub fn sync(
     writer: &mut dyn Writer,
     source: &dyn Source,
@@ -459,7 +458,7 @@ fn replace_containers(
     Ok(())
 }
 
-/// Reads an entry and stores what it holds.
+/// Reads an entry and stores its documents.
 fn read_and_store(
     source: &dyn Source,
     candidate: Candidate,

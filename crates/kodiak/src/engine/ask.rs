@@ -1,5 +1,5 @@
-//! Requests in the words of a caller: the command line, the tools and the API read here
-//! what they are asked for, so that it means the same everywhere.
+//! Requests in the words of a caller. The command line, the tools and the API all parse
+//! their arguments here, so that they mean the same everywhere.
 //!
 //! A source or project that does not exist for the caller is an error, so that no
 //! misspelt name looks like one without hits.
@@ -17,9 +17,9 @@ use crate::store::Filter;
 const PROJECTS_NAMED: usize = 10;
 
 /// The highest number of hits that an answer can begin after.
-const MOST_OFFSET: usize = 1_000;
+const MAX_OFFSET: usize = 1_000;
 
-/// What a caller asks for, in plain values as they come from outside.
+/// A request of a caller, in plain values as they come from outside.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
@@ -52,7 +52,7 @@ pub struct Ask {
     pub after: Option<String>,
     /// The date before which it ends.
     pub before: Option<String>,
-    /// The last date of what was known.
+    /// The last date on which documents may have been written.
     #[serde(skip)]
     pub as_of: Option<String>,
     /// Whether every word must occur.
@@ -63,7 +63,7 @@ pub struct Ask {
     pub as_you_type: bool,
     /// The lowest relevance of a hit.
     pub min_relevance: f64,
-    /// Whether copies of a document are hits of their own.
+    /// Whether copies of a document are separate hits.
     pub all_copies: bool,
     /// Whether each hit explains how it was ranked.
     pub explain: bool,
@@ -77,8 +77,8 @@ impl Ask {
         if !(1..=most).contains(&limit) {
             return Err(bad_value("limit", &format!("from 1 to {most}")));
         }
-        if self.offset > MOST_OFFSET {
-            return Err(bad_value("offset", &format!("from 0 to {MOST_OFFSET}")));
+        if self.offset > MAX_OFFSET {
+            return Err(bad_value("offset", &format!("from 0 to {MAX_OFFSET}")));
         }
         if !(0.0..=1.0).contains(&self.min_relevance) {
             return Err(bad_value("min_relevance", "from 0 to 1"));

@@ -1,9 +1,9 @@
 //! Reports whether documents are being embedded: by this engine, or by another process.
 //!
-//! A search that embeds candidates itself while a backfill runs does what the backfill
-//! is about to do, and slows down both. Its own backfills an engine counts. Those of
-//! others hold a file lock, which is asked for at most once a second: asking takes the
-//! lock for a moment, and there may be hundreds of searches a second.
+//! A search that embeds candidates itself while a backfill runs repeats work and slows down
+//! both. An engine counts its own backfills. Those of other processes hold a file lock,
+//! which is tried at most once a second: trying takes the lock for a moment, and there may
+//! be hundreds of searches a second.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};

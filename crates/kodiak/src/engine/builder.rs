@@ -182,10 +182,9 @@ impl EngineBuilder {
         self
     }
 
-    /// Sets how long a search looks for changes in its sources, beside the
-    /// search itself; the default is [`REFRESH`](super::REFRESH). What it finds
-    /// is indexed before the answer, unless another request or process writes. Zero turns
-    /// this off.
+    /// Sets how long a search looks for changes in its sources, beside the search itself;
+    /// the default is [`REFRESH`](super::REFRESH). Changes that it finds are indexed before
+    /// the answer, unless another request or process writes. Zero turns this off.
     #[must_use]
     pub fn refresh(mut self, budget: Duration) -> Self {
         self.shared.refresh = budget;
@@ -193,10 +192,10 @@ impl EngineBuilder {
     }
 
     /// Sets how many entries of a source, such as files, a search checks beside its work:
-    /// half of them those that changed last, and half in turn, so that a few searches
-    /// check all. What changes a folder is noticed at once. An answer says if entries were
-    /// left out; one that leaves a doubt is given only after all were checked. By default,
-    /// each search checks all.
+    /// half of them the entries that changed last, and half in turn, so that a few searches
+    /// check all. A change to a folder itself is noticed at once. An answer says if entries
+    /// were left out; a doubtful answer is returned only after all entries were checked. By
+    /// default, each search checks all.
     #[must_use]
     pub fn checking_in_turn(mut self, share: usize) -> Self {
         self.shared.share = Some(share.max(2));
@@ -225,9 +224,9 @@ impl EngineBuilder {
         self
     }
 
-    /// Sets that other machines keep sources of their own in the index. A sync of
-    /// everything then removes no source, and no file of this machine is compared with a
-    /// document of another.
+    /// Sets whether other machines keep their sources in the index. A sync of everything
+    /// then removes no source, and no file of this machine is compared with a document of
+    /// another.
     #[must_use]
     pub fn shared_by(mut self, machine: Machine) -> Self {
         self.shared.machine = Some(machine);
@@ -235,15 +234,15 @@ impl EngineBuilder {
     }
 
     /// Sets where the hashes of forgotten documents are kept. Without it they are kept with
-    /// the index, if its store does that; otherwise what was forgotten comes back if its
-    /// original is still there.
+    /// the index, if its store does that; otherwise a forgotten document returns if its
+    /// original still exists.
     #[must_use]
     pub fn tombstones(mut self, tombstones: Tombstones) -> Self {
         self.shared.tombstones = tombstones;
         self
     }
 
-    /// Adds what lies beside the index and may say what its documents say. Every erasing
+    /// Adds data beside the index that may contain text of its documents. Every erasing
     /// calls `erase` with the documents that it erases, each given by its source and its
     /// key, before anything in the index is erased, and again if it was interrupted. If that
     /// fails, the erasing stays recorded.

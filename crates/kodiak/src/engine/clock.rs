@@ -1,8 +1,8 @@
-//! Checks whether the clock can be trusted: retention removes what is old, and a clock that is
-//! far ahead makes everything old.
+//! Checks whether the clock can be trusted: retention removes old documents, and a clock that
+//! is far ahead makes every document old.
 //!
-//! The clock is compared with the newest date that is known: that of the newest document,
-//! and the last time that it was believed, which a file beside the index records.
+//! The clock is compared with the newest known date: the date of the newest document, or
+//! the last time that the clock was trusted, which a file beside the index records.
 
 use super::View;
 use crate::access::Capability;
@@ -12,9 +12,9 @@ use crate::error::{Error, Result};
 use crate::store::Filter;
 
 /// How far the clock may be beyond the newest known date, in seconds.
-const FAR: Timestamp = 180 * 24 * 60 * 60;
+const MAX_LEAP: Timestamp = 180 * 24 * 60 * 60;
 
-/// What the clock says, and what it is compared with.
+/// The time of the clock, and the newest known date.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Clock {
     /// The present time.
@@ -27,7 +27,7 @@ impl Clock {
     /// Reports whether the clock is not far beyond everything that is known.
     pub fn is_plausible(self) -> bool {
         self.newest
-            .is_none_or(|newest| self.now <= newest.saturating_add(FAR))
+            .is_none_or(|newest| self.now <= newest.saturating_add(MAX_LEAP))
     }
 
     /// Returns the time to record, given the last one that was believed. It never falls:
@@ -106,6 +106,6 @@ mod tests {
     fn a_plausible_time_is_recorded_and_one_far_ahead_is_not() {
         assert_eq!(recorded(NOW, None), Some(NOW));
         assert_eq!(recorded(NOW + DAY, Some(NOW)), Some(NOW + DAY));
-        assert_eq!(recorded(NOW + FAR + 1, Some(NOW)), Some(NOW));
+        assert_eq!(recorded(NOW + MAX_LEAP + 1, Some(NOW)), Some(NOW));
     }
 }

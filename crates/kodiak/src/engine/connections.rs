@@ -1,4 +1,4 @@
-//! Running what reads or writes with a connection to the index.
+//! Running work with a connection to the index.
 //!
 //! Work comes as a closure and is passed on by reference, so that opening and returning
 //! connections is compiled once and not for each caller.
@@ -19,8 +19,8 @@ impl Engine {
         self.read_within(None, work)
     }
 
-    /// Runs `work` with a reader of the index for which only the guard's scope exists:
-    /// how a feature reads what no method returns.
+    /// Runs `work` with a reader of the index for which only the guard's scope exists.
+    /// Features use this to read data that no method returns.
     pub(super) fn read_as<T>(
         &self,
         guard: &Guard,

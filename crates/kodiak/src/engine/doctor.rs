@@ -1,5 +1,4 @@
-//! Checking the index, the sources and the model, and repairing what can be
-//! repaired.
+//! Checking the index, the sources and the model, and repairing them where possible.
 //!
 //! The index can be rebuilt at any time, so every repair is safe: inconsistent
 //! data is rebuilt from the documents, a damaged index is set aside and built
@@ -17,13 +16,13 @@ use crate::sync::{self, Changes};
 /// The result of one check.
 #[derive(Debug)]
 pub struct Check {
-    /// What was checked.
+    /// The subject of the check.
     pub subject: Subject,
-    /// What is wrong; `None` if nothing is.
+    /// The problem, if there is one.
     pub problem: Option<Error>,
 }
 
-/// What a check is about.
+/// The subject of a check.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Subject {
@@ -50,13 +49,13 @@ pub enum Subject {
     },
     /// An inconsistency between tables of the index.
     Contradiction(Finding),
-    /// A source, and what of it is not up to date in the index.
+    /// A source, and its changes that the index lacks.
     Source {
         /// Its name.
         name: String,
         /// Where it is.
         location: String,
-        /// What a sync would read or remove.
+        /// The entries that a sync would read or remove.
         changes: Changes,
         /// Whether it was ever indexed.
         indexed: bool,
@@ -321,7 +320,7 @@ impl Engine {
         diagnosis.checks.push(Check { subject, problem });
     }
 
-    /// Repairs what can be repaired and returns the repairs.
+    /// Makes all possible repairs and returns them.
     pub fn repair(
         &self,
         guard: &Guard,

@@ -62,9 +62,9 @@ impl Engine {
         !shared.backfills.is_running(&*shared.store)
     }
 
-    /// Embeds every chunk that lacks a vector, for at most `within`. Returns
-    /// `None` if no model is configured. Others may write in the meantime. The
-    /// next call continues with what is left.
+    /// Embeds every chunk that lacks a vector, for at most `within`. Returns `None` if no
+    /// model is configured. Others may write while it runs. The next call continues where
+    /// this one ends.
     ///
     /// Fails with [`Error::ModelAbsent`](crate::Error::ModelAbsent) if a model is
     /// configured but not available.
@@ -110,8 +110,8 @@ impl Engine {
         .map(Some)
     }
 
-    /// Embeds what was just written, if that takes no longer than `within`. What is
-    /// left, or fails, is left to the next call of [`Engine::embed`].
+    /// Embeds the text that was just written, for at most `within`. The rest, and
+    /// everything that fails, is left to the next call of [`Engine::embed`].
     pub fn embed_soon(&self, within: Duration, job: &Job<'_>) {
         let Ok(Some(model)) = self.shared.models.for_documents() else {
             return;

@@ -34,8 +34,8 @@ pub struct Vectors {
 }
 
 impl View<'_, '_> {
-    /// Returns the cosine below which texts are unrelated: the one that was set, or that
-    /// of the model for queries. Returns nothing without a model.
+    /// Returns the cosine below which texts are unrelated: the configured one, or the
+    /// default of the model for queries. Returns `None` without a model.
     pub fn minimum_similarity(&self) -> Result<Option<f32>> {
         let set = self.engine.tuning.minimum_similarity;
         let (embedder, _) = self.read(|reader| Ok(self.engine.for_queries(reader)))?;

@@ -2,8 +2,8 @@
 //!
 //! The cache keeps the vector of every text that was ever embedded, and a vector reveals
 //! much of its text. Nothing records which earlier versions of a document it has, so
-//! erasing a document deletes every vector that no other text of the index uses. Indexes
-//! that share the cache embed again what they miss.
+//! erasing a document deletes every vector that no other text of the index uses. Other
+//! indexes that share the cache embed such texts again.
 
 use std::collections::HashSet;
 
@@ -13,8 +13,8 @@ use crate::error::{Error, Result};
 use crate::store::{EmbeddingCache, Filter, Reader};
 
 impl Engine {
-    /// Deletes the vectors of erased texts from the cache, and caches that were set
-    /// aside. What the documents beside them still say stays.
+    /// Deletes the vectors of erased texts from the cache, and caches that were set aside.
+    /// Texts that remaining documents contain keep their vectors.
     pub(super) fn erase_vectors(&self, erasure: &Erasure, reader: &dyn Reader) -> Result<()> {
         let Some(path) = self.shared.cache.as_deref() else {
             return Ok(());

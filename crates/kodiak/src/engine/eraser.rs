@@ -1,4 +1,4 @@
-//! Erasing documents: what callers and features ask for.
+//! Erasing documents on behalf of callers and features.
 //!
 //! `forgetting` and `retiring` plan it, `erasure` records the plan, and `erasing` carries
 //! it out.
@@ -19,7 +19,7 @@ pub struct Eraser<'a> {
 }
 
 impl Engine {
-    /// Returns what erases documents on behalf of a caller.
+    /// Returns an [`Eraser`], which erases documents on behalf of a caller.
     pub fn eraser<'a>(&'a self, guard: &'a Guard) -> Eraser<'a> {
         Eraser {
             engine: self,
@@ -128,7 +128,7 @@ impl Eraser<'_> {
         Ok(begun.map_or(0, |begun| begun.documents))
     }
 
-    /// Finishes an erasing that was interrupted, and returns what it was. Fails as
+    /// Finishes an erasing that was interrupted, and returns it. Fails as
     /// [`Eraser::finish`] does.
     pub fn finish_interrupted(&self, job: &Job<'_>) -> Result<Option<Erasure>> {
         self.guard.require(Capability::Write)?;
@@ -153,8 +153,8 @@ impl Eraser<'_> {
     }
 
     /// Finishes an erasing that was interrupted before something is written to a source:
-    /// what is written must not be taken for what is to be erased. A feature that writes
-    /// to its sources itself calls this first.
+    /// the new text must not be mistaken for the text to erase. A feature that writes to
+    /// its sources itself calls this first.
     pub fn finish_before_writing(&self) {
         let journal = self.engine.erasing_journal();
         if journal.is_some_and(|journal| journal.exists()) {
@@ -171,9 +171,9 @@ impl Eraser<'_> {
         Ok(Erasure::read(&journal)?.is_some_and(|begun| begun.was_asked(name)))
     }
 
-    /// Moves copies, each given with its source, to the trash, and erases what the index
-    /// and the cache have of them. Returns how many documents that were. A feature
-    /// decides which copies are too old.
+    /// Moves copies, each given with its source, to the trash, and erases them from the
+    /// index and the cache. Returns the number of documents. The feature decides which
+    /// copies are too old.
     pub fn retire_copies(
         &self,
         copies: &[(String, ExpiredCopy)],

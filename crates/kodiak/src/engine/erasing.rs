@@ -1,10 +1,10 @@
 //! Carrying out an erasing, and finishing one that was interrupted.
 //!
-//! What is to be erased is recorded first, then the tombstones are written, then what the
-//! sources hold is erased, then the cache, then the index, and last what the history of
-//! opened documents says of them. The record is removed when no byte is left, also in
-//! sources that only another process knows. Every step can be repeated, and whatever writes
-//! the index next begins with what an earlier process has left.
+//! The plan is recorded first and the tombstones are written second. Then the documents are
+//! erased from the sources, the cache, the index and the history of opened documents, in
+//! this order. The record is removed when no byte is left, also in sources that only
+//! another process knows. Every step can be repeated, and the next writer finishes an
+//! erasing that an earlier process has left.
 
 use std::path::PathBuf;
 
@@ -72,8 +72,8 @@ impl Engine {
         }
     }
 
-    /// Records what is to be erased, and erases it. Once it is recorded, it will be
-    /// erased, whatever happens.
+    /// Records a plan and carries it out. A recorded plan is carried out in the end,
+    /// whatever happens.
     pub(super) fn begin_erasing(
         &self,
         mut erasure: Erasure,
@@ -106,8 +106,8 @@ impl Engine {
         self.journal(erasure::NAME).filter(|_| journaled)
     }
 
-    /// Erases what can be erased here, and returns the sources that the rest waits for. The
-    /// journal is removed if there are none.
+    /// Erases everything that this process can reach, and returns the sources that the rest
+    /// waits for. The journal is removed if there are none.
     pub(super) fn carry_out_erasing(
         &self,
         mut erasure: Erasure,
@@ -176,7 +176,7 @@ impl Engine {
         Ok(away)
     }
 
-    /// Erases what the sources hold. Returns the files that are gone, and adds the
+    /// Erases the documents from the sources. Returns the erased files, and adds the
     /// sources that cannot be reached to `away`.
     fn erase_originals(
         &self,
@@ -236,8 +236,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Reindexes the rest of the entries: something erased may be in the title
-    /// of what stays.
+    /// Reindexes the remaining documents of the entries: their titles may contain erased
+    /// text.
     fn read_again(&self, entries: &[SharedEntry], writer: &mut dyn Writer) -> Result<()> {
         for entry in entries {
             let holder = self.holder(&entry.source);
@@ -270,7 +270,7 @@ impl Engine {
     }
 }
 
-/// Erases what a source holds. Returns the files that are gone.
+/// Erases the documents from a source. Returns the erased files.
 fn erase_from(source: &dyn Source, erasure: &Erasure, job: &Job<'_>) -> Result<Vec<PathBuf>> {
     let begin = || {
         job.tell(Event::Erasing {

@@ -1,8 +1,8 @@
-//! The journal of an erasing: what is to be erased, recorded before anything is.
+//! The journal of an erasing, written before anything is erased.
 //!
-//! It is beside the index from the moment an erasing begins until no byte of the text is
-//! left, so that any process that writes afterwards finishes what a killed one has begun.
-//! It has hashes, ids and paths, and nothing that a document says.
+//! It exists from the moment an erasing begins until no byte of the text is left, so that
+//! the next process that writes finishes the work of one that was killed. It has hashes,
+//! ids and paths, but no text of a document.
 
 use serde::{Deserialize, Serialize};
 
@@ -37,7 +37,7 @@ pub struct Erasure {
     pub(super) retired_at: Timestamp,
     /// The hashes of the texts that may have been embedded, as hexadecimal digits.
     pub(super) hashes: Vec<String>,
-    /// What keeps the documents from coming back.
+    /// The tombstones that keep the documents from being indexed again.
     pub(super) tombstones: Vec<String>,
     /// The hashes of the names under which the documents were asked for.
     pub(super) asked: Vec<String>,
@@ -133,7 +133,7 @@ impl Erasure {
         pairs.collect()
     }
 
-    /// Leaves what a source holds as it is.
+    /// Leaves the documents of a source as they are.
     pub(super) fn waive(&mut self, source: &str) {
         if self.index_is_erased {
             self.targets.retain(|target| target.source != source);
@@ -145,7 +145,7 @@ impl Erasure {
         self.retired.retain(|(of, _)| of != source);
     }
 
-    /// Returns the erasing of both. What was left of the index in either is left.
+    /// Returns the union of both. The index is still to be erased if it is in either.
     pub(super) fn and(mut self, other: Self) -> Self {
         // A source that was removed may have been added again.
         let again = other.sources();
@@ -167,7 +167,7 @@ impl Erasure {
         self
     }
 
-    /// Reduces it to what these sources hold, once the index is erased.
+    /// Reduces it to the documents of these sources, once the index is erased.
     pub(super) fn leave_to(&mut self, sources: &[String]) {
         let left = |source: &String| sources.contains(source);
         self.targets.retain(|target| left(&target.source));

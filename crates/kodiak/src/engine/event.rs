@@ -41,7 +41,7 @@ pub enum Event<'a> {
         source: &'a str,
         /// Where it is.
         location: &'a str,
-        /// What changed.
+        /// The changes.
         report: &'a Report,
     },
     /// A source could not be synced, and keeps its documents.

@@ -1,5 +1,5 @@
-//! Finding documents by what was typed: every command, tool and route that takes a name
-//! comes through here, so that a name means the same everywhere.
+//! Finding documents by name. Every command, tool and route that takes a name uses this
+//! module, so that a name means the same everywhere.
 //!
 //! `search/lookup.rs` decides how to read a name.
 

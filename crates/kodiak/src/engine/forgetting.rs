@@ -1,5 +1,5 @@
-//! Forgetting that holds: which documents are erased, with everything that belongs to
-//! them, and what keeps them from coming back.
+//! Planning an erasing: the documents to erase, everything that belongs to them, and the
+//! tombstones that keep them from being indexed again.
 //!
 //! This module plans; `erasure` records the plan, and `erasing` carries it out.
 
@@ -13,9 +13,9 @@ use crate::store::{Filter, Row, StoredDocument};
 use crate::tombstones;
 
 /// How many documents are read at once to learn their names.
-const AT_ONCE: usize = 500;
+const DOCUMENTS_AT_ONCE: usize = 500;
 
-/// What is to be erased.
+/// The documents to erase.
 #[derive(Debug, Default)]
 pub struct ToErase {
     /// Documents, each given by its source and its key.
@@ -35,7 +35,7 @@ impl ToErase {
 }
 
 impl Engine {
-    /// Adds what matches in the trash of kept copies, which is not indexed.
+    /// Adds matching documents from the trash of kept copies, which is not indexed.
     pub(super) fn add_retired(
         &self,
         guard: &Guard,
@@ -81,7 +81,7 @@ impl Engine {
             let found = reader.newest(&filter, None, usize::MAX >> 1)?;
             let rows: Vec<Row> = found.best.iter().map(|found| found.row).collect();
             let mut documents = Vec::with_capacity(rows.len());
-            for rows in rows.chunks(AT_ONCE) {
+            for rows in rows.chunks(DOCUMENTS_AT_ONCE) {
                 let read = reader.documents(rows)?.into_iter();
                 documents.extend(read.map(|document| StoredDocument {
                     front: String::new(),
@@ -93,8 +93,8 @@ impl Engine {
         })
     }
 
-    /// Finds everything that has to be erased with these documents, and what keeps them
-    /// and these threads from coming back.
+    /// Finds everything that has to be erased with these documents, and the tombstones that
+    /// keep them and these threads from being indexed again.
     pub(super) fn plan_erasing(&self, guard: &Guard, wanted: &ToErase) -> Result<Erasure> {
         let documents = &wanted.documents;
         let targets = self.targets(documents)?;
@@ -145,9 +145,8 @@ impl Engine {
         Ok(erasure)
     }
 
-    /// Returns the documents in the trash that are erased: those that are wanted, and
-    /// those with an id that no other document can have afterwards. Adds what keeps them from
-    /// coming back to `stones`.
+    /// Returns the documents in the trash to erase: the wanted ones, and those with an id
+    /// that no document may have afterwards. Adds their tombstones to `stones`.
     fn trashed_with(
         &self,
         guard: &Guard,

@@ -1,9 +1,8 @@
-//! Journals beside the index: what has begun and must be finished, recorded before
-//! anything is done.
+//! Journals beside the index: records of work that must be finished once it has begun.
 //!
 //! A journal is written before the first change and removed after the last, so that any
-//! process that finds one finishes the work. What it says is up to its owner, and where it
-//! is kept to the store.
+//! process that finds one finishes the work. Its owner decides what it records, and the
+//! store where it is kept.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -54,7 +53,7 @@ impl Journal {
         self.record.file()
     }
 
-    /// Reads what was recorded, if there is anything.
+    /// Reads the record, if there is one.
     pub fn read<T: DeserializeOwned>(&self) -> Result<Option<T>> {
         let Some(bytes) = self.record.read()? else {
             return Ok(None);
@@ -79,7 +78,7 @@ impl Journal {
         Error::io("read", self.path())(error)
     }
 
-    /// Waits until no other process works on what the journal records.
+    /// Waits until no other process does the work that the journal records.
     pub fn lock(&self, job: &Job<'_>) -> Result<Box<dyn Lock>> {
         patiently(self.patience, job, || self.record.lock(&self.holder))
     }
@@ -100,7 +99,7 @@ impl Journal {
 
 impl Engine {
     /// Returns the journal of a feature, under a name such as `.renaming`. A store that
-    /// keeps no records has none: what is interrupted must then be repeated by the caller.
+    /// keeps no records has none: the caller must then repeat interrupted work.
     pub fn journal(&self, name: &str) -> Option<Journal> {
         let record = self.shared.store.record(name)?;
         Some(Journal {

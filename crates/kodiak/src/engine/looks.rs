@@ -11,10 +11,10 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use super::turns::Extent;
 use crate::search::Caveat;
 
-/// What a look covers: the names of sources, and how much of each.
+/// The extent of a look: the names of sources, and how much of each is checked.
 type Looked = (Vec<String>, Extent);
 
-/// The looks that are going on, by what they cover.
+/// The running looks, by their extent.
 #[derive(Debug, Default)]
 pub(super) struct Looks {
     groups: Mutex<HashMap<Looked, Arc<Group>>>,
@@ -35,7 +35,7 @@ struct State {
     ended: u64,
     /// Whether a search looks.
     looking: bool,
-    /// What the last look that has ended found lacking.
+    /// The caveats of the last look that has ended.
     lacking: Vec<Caveat>,
 }
 
@@ -58,7 +58,7 @@ impl Looks {
     }
 }
 
-/// A search that needs what a look finds that begins after it.
+/// A search that needs the result of a look that begins after it.
 #[derive(Debug)]
 pub(super) struct Entered<'a> {
     looks: &'a Looks,
@@ -76,8 +76,8 @@ impl Entered<'_> {
         self.first
     }
 
-    /// Returns what a look that begins after the search finds lacking: one of
-    /// another search, or that of `look`.
+    /// Returns the caveats of a look that begins after the search: one that another search
+    /// runs, or `look` itself.
     pub(super) fn join(self, look: impl FnOnce() -> Vec<Caveat>) -> Vec<Caveat> {
         self.group.join(self.wanted, look)
     }

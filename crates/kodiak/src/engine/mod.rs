@@ -5,7 +5,7 @@
 //! needs and stores what it accepts. Every method that reads or writes takes a
 //! [`Guard`] and checks it first.
 //!
-//! * what reads or writes gets its connection from `connections`;
+//! * `connections` lends connections to everything that reads or writes;
 //! * readers come from a pool (`readers`) and never wait;
 //! * writers wait in a queue (`queue`), which is also the only place that waits
 //!   for other processes;
@@ -14,9 +14,9 @@
 //!   without a search; `ahead` reads for a look what it begins with;
 //! * `writing` brings the index up to date with what the engine has written;
 //! * `forgetting` plans an erasing, `erasure` records it, and `erasing` carries it out,
-//!   also if another process has begun it; `waiting` says which sources it waits for, and
-//!   `surroundings` what else it erases;
-//! * `sharing` keeps machines apart that share an index;
+//!   also if another process has begun it; `waiting` lists the sources that it waits for,
+//!   and `surroundings` the other data that it erases;
+//! * `sharing` separates the machines that share an index;
 //! * `sync`, `embed`, `status` and `doctor` contain the methods;
 //! * `view` is the index as a caller sees it, with the methods that only read: those of
 //!   `ask`, `documents`, `find` and `neighbours` among them.
@@ -137,7 +137,7 @@ pub struct Engine {
     shared: Arc<Shared>,
     tuning: Tuning,
     reranker: Option<Arc<dyn Reranker>>,
-    /// What cancels reading.
+    /// Cancels reading.
     cancel: Option<Cancel>,
 }
 
@@ -161,16 +161,16 @@ struct Shared {
     /// How many entries of a source a search checks beside its work; all if `None`.
     share: Option<usize>,
     cache: Option<PathBuf>,
-    /// The file beside which lies what belongs to the index on this machine, if the store
-    /// is not a file itself.
+    /// The file beside which this machine keeps data that belongs to the index, if the
+    /// store is not a file itself.
     beside: Option<PathBuf>,
     /// This machine, if others share the index.
     machine: Option<Machine>,
-    /// Whether what is being erased is recorded beside the index.
+    /// Whether journals are kept beside the index.
     journaled: bool,
-    /// What was forgotten and must not be indexed again.
+    /// The tombstones of documents that must not be indexed again.
     tombstones: Tombstones,
-    /// What else an erasing covers.
+    /// Other data that an erasing covers.
     surroundings: Surroundings,
     /// The fields that features embed.
     embedded_fields: Vec<EmbeddedFields>,
@@ -186,7 +186,7 @@ struct Shared {
     looks: Looks,
     /// Where looks go on that cover a share of the entries.
     turns: Turns,
-    /// What is counted for callers of a limited scope.
+    /// Counts for callers with a limited scope.
     tallies: Arc<Tallies>,
 }
 
@@ -238,7 +238,7 @@ impl AbsentSource {
     }
 }
 
-/// Tells a source that keeps copies what was forgotten.
+/// Tells a source that keeps copies which documents were forgotten.
 fn leave_out(source: &dyn Source, forgotten: &Tombstones) {
     if let Some(kept) = source.kept_copies() {
         kept.leave_out(forgotten);
@@ -338,9 +338,9 @@ impl Engine {
         self.reranker.is_some()
     }
 
-    /// Returns an engine that shares everything with this one, except that its
-    /// reads end with [`Error::Cancelled`] once `cancel` is triggered. A read that
-    /// runs at that moment is interrupted. What writes is cancelled by its job.
+    /// Returns an engine that shares everything with this one, except that its reads end
+    /// with [`Error::Cancelled`] once `cancel` is triggered. A read that runs at that
+    /// moment is interrupted. Writes are cancelled by their job.
     #[must_use]
     pub fn cancelled_by(&self, cancel: Cancel) -> Self {
         Self {

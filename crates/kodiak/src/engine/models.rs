@@ -33,8 +33,7 @@ impl From<ModelAbsence> for crate::Error {
     }
 }
 
-/// The models of an engine. It never downloads one: it only uses what is
-/// installed.
+/// The models of an engine. It never downloads one: it uses only installed models.
 pub trait Models: Send + Sync {
     /// Returns the model that embeds documents; `None` if none is configured.
     fn for_documents(&self) -> ModelResult;

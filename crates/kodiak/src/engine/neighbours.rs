@@ -1,4 +1,5 @@
-//! The surroundings of a document: its neighbours in its thread, and what its source knows.
+//! The surroundings of a document: its neighbours in its thread, and the details that its
+//! source knows.
 
 use super::View;
 use crate::access::Capability;
@@ -17,8 +18,8 @@ pub struct Neighbours {
 }
 
 impl View<'_, '_> {
-    /// Returns up to `count` documents before and after one in its thread, as far as
-    /// they exist for the caller. What is in no thread has none.
+    /// Returns up to `count` documents before and after one in its thread, as far as they
+    /// exist for the caller. A document that is not in a thread has none.
     pub fn neighbours(&self, found: &Found, count: usize) -> Result<Neighbours> {
         self.guard.require(Capability::Read)?;
         let row = found.document.row;
@@ -38,7 +39,7 @@ impl View<'_, '_> {
         })
     }
 
-    /// Returns what its source knows of a document, beyond what the index holds.
+    /// Returns the details that the source of a document adds to the index.
     pub fn describe(&self, found: &Found) -> Result<Details> {
         self.guard.require(Capability::Read)?;
         let mut sources = self.engine.shared.sources.iter();

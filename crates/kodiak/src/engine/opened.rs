@@ -1,4 +1,4 @@
-//! The history of opened documents beside an index, and what a purge takes from it.
+//! The history of opened documents beside an index, and erasing documents from it.
 
 use std::collections::HashMap;
 

@@ -1,12 +1,12 @@
-//! Refreshing: a search that finds what was written a moment ago.
+//! Refreshing: letting a search find text that was written a moment ago.
 //!
-//! While a search runs, changes are looked for beside it. What has changed is
-//! indexed before the answer and the search runs again. An engine may be told to check
-//! only a share of the entries of a source during a search, and others with the next
-//! ones; if the answer then leaves a doubt, the search looks at everything after all. A
-//! document that is read is compared with its entry, and changes are looked for only if
-//! it is not the same. This never waits for another writer, and no failure of it is a
-//! failure of the search: the answer says what it lacks instead.
+//! While a search runs, a look for changes runs beside it. Changed entries are indexed
+//! before the answer, and the search runs again. An engine may be told to check only a
+//! share of the entries of a source during a search, and others with the next ones; if the
+//! answer is then doubtful, the search looks at everything after all. A document that is
+//! read is compared with its entry, and changes are looked for only if it is not the same.
+//! Refreshing never waits for another writer, and its failure is not a failure of the
+//! search: the answer lists its gaps instead.
 
 use std::time::{Duration, Instant};
 
@@ -21,22 +21,22 @@ use crate::source::{Indexed, Look, Presence, Source};
 use crate::store::{Filter, Reader, StoredDocument};
 use crate::sync;
 
-/// The time that a search looks for changes by default. People forgive 20 ms
-/// more easily than an answer that lacks what they have just written.
+/// The time that a search looks for changes by default. People forgive 20 ms more easily
+/// than an answer without the note that they have just written.
 pub const REFRESH: Duration = Duration::from_millis(30);
 
 /// The most words of a query that one document should contain all of.
 const FEW_WORDS: usize = 3;
 
 /// The longest time to look for changes, whatever the engine is told.
-const LONGEST: Duration = Duration::from_hours(1);
+const MAX_REFRESH: Duration = Duration::from_hours(1);
 
-/// What a look for changes found.
+/// The result of a look for changes.
 #[derive(Debug, Default)]
 pub(super) struct Looked {
     /// Whether anything has changed, as far as it was looked for.
     pub(super) changed: bool,
-    /// What the index still lacks.
+    /// The gaps that remain in the index.
     pub(super) lacking: Vec<Caveat>,
 }
 
@@ -290,7 +290,7 @@ impl Engine {
     }
 
     fn refresh_deadline(&self) -> Instant {
-        Instant::now() + self.shared.refresh.min(LONGEST)
+        Instant::now() + self.shared.refresh.min(MAX_REFRESH)
     }
 
     /// Returns how much of each source a search looks at beside its work. For a caller

@@ -1,8 +1,8 @@
 //! Moving kept copies to the trash of their sources, and out of the index.
 //!
-//! It is journaled like an erasing, so that what was interrupted is finished. What is
-//! moved leaves no tombstone of its own, so an entry whose original returns comes back;
-//! but what the source repeats of it elsewhere does not take its place.
+//! It is journaled like an erasing, so that an interrupted one is finished. A moved copy
+//! leaves no tombstone, so an entry comes back with its original; but repetitions elsewhere
+//! in the source do not take its place.
 
 use super::Engine;
 use super::erasure::Erasure;

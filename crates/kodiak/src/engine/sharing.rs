@@ -1,14 +1,14 @@
-//! An index that several machines share, each with sources of its own.
+//! An index that several machines share, each with its own sources.
 //!
 //! The location of a source says in the index which machine it is on. A machine reads and
-//! changes only what is its own: it neither removes the sources that it does not know, nor
-//! compares those of others with its own files. Two machines cannot use one name.
+//! changes only its own sources: it neither removes unknown sources nor compares the
+//! sources of others with its files. Two machines cannot use one name.
 
 use crate::error::{Error, Result};
 use crate::store::{Filter, Reader};
 
-/// What is between the name of a machine and a location on it.
-const BETWEEN: &str = ":";
+/// Separates the name of a machine from a location on it.
+const SEPARATOR: &str = ":";
 
 /// This machine, among those that share an index.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -25,7 +25,7 @@ impl Machine {
         if self.has_everywhere(source) {
             return location.to_owned();
         }
-        format!("{}{BETWEEN}{location}", self.name)
+        format!("{}{SEPARATOR}{location}", self.name)
     }
 
     /// Returns where a source of another machine is, as the index says it; `None` if this
@@ -47,7 +47,7 @@ impl Machine {
     /// it; `None` for one of another machine, and for one that every machine has.
     pub fn location<'p>(&self, place: &'p str) -> Option<&'p str> {
         let rest = place.strip_prefix(self.name.as_str())?;
-        rest.strip_prefix(BETWEEN)
+        rest.strip_prefix(SEPARATOR)
     }
 
     /// Fails if another machine has a source of this name.

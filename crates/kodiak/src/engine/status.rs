@@ -1,5 +1,5 @@
-//! The state of the index: what is indexed, what was skipped, and what is out
-//! of date.
+//! The state of the index: its documents, the skipped entries, and the changes that it
+//! lacks.
 
 use std::path::PathBuf;
 
@@ -36,7 +36,7 @@ pub struct Status {
     pub serving: Option<Serving>,
     /// Whether searches compare meanings.
     pub meaning: MeaningState,
-    /// How much is embedded, and what failed.
+    /// The number of embedded chunks, and the failures.
     pub embeddings: EmbeddingStatus,
     /// The embedding cache, if there is one.
     pub cache: Option<CacheStatus>,
@@ -82,7 +82,7 @@ pub struct SourceState {
     pub secrets_left_out: u64,
     /// When it was last synced completely.
     pub synced_at: Option<Timestamp>,
-    /// What a sync would read or remove; `None` if there is no index yet or the
+    /// The entries that a sync would read or remove; `None` if there is no index yet or the
     /// source is not registered.
     pub changes: Option<Result<Changes>>,
     /// The entries that were skipped, each with the reason.
@@ -104,7 +104,7 @@ impl SourceState {
 }
 
 impl View<'_, '_> {
-    /// Returns what the index has of its sources. The sources are not accessed.
+    /// Returns the state of each source in the index. The sources are not accessed.
     pub fn indexed_sources(&self) -> Result<Vec<SourceStatus>> {
         self.guard.require(Capability::Search)?;
         self.read(|reader| reader.sources())
@@ -203,8 +203,8 @@ impl Engine {
         })
     }
 
-    /// Counts the secrets that were left out of what is indexed. Whatever replaced one
-    /// has the same word, so that only turns and records with that word are read.
+    /// Counts the secrets that were left out of indexed texts. Every replacement contains
+    /// the same word, so that only turns and records with that word are read.
     fn count_secrets(
         &self,
         guard: &Guard,
@@ -283,7 +283,7 @@ impl Engine {
     }
 }
 
-/// Counts what replaced secrets in a document, each once.
+/// Counts the replaced secrets in a document, each once.
 fn secrets_in(document: &StoredDocument, count: fn(&str) -> usize) -> u64 {
     let body = count(&document.body);
     // The frontmatter has all else that there is.

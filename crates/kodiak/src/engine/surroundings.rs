@@ -1,6 +1,6 @@
-//! What lies beside an index and may say what its documents say, such as the indexes of
-//! folders that were searched once. The program that puts it there says how it is erased,
-//! and every erasing does that, whichever process carries it out.
+//! Data beside an index that may contain text of its documents, such as the indexes of
+//! folders that were searched once. The program that keeps such data provides a function
+//! that erases it, which every erasing calls, whichever process carries it out.
 
 use std::fmt;
 
@@ -20,7 +20,8 @@ impl Surroundings {
         self.0.push(Box::new(erase));
     }
 
-    /// Erases what may say what these documents say, each given by its source and its key.
+    /// Erases the text of these documents from the data, each given by its source and its
+    /// key.
     pub(super) fn erase(&self, documents: &[(String, String)]) -> Result<()> {
         self.0.iter().try_for_each(|erase| erase(documents))
     }

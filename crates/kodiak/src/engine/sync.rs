@@ -10,7 +10,7 @@ use crate::sync::{self, Progress, Report};
 /// The result of syncing several sources.
 #[derive(Debug, Default)]
 pub struct SyncReport {
-    /// The sources that are now up to date, each with what changed.
+    /// The sources that are now up to date, each with its changes.
     pub synced: Vec<(String, Report)>,
     /// The sources that could not be synced. They keep their documents.
     pub failed: Vec<SourceFailure>,
@@ -119,8 +119,8 @@ impl Engine {
     /// index until the new one is complete, and still do if this fails. Vectors
     /// are restored from the cache, unless all are to be computed `anew`.
     ///
-    /// The caller must be allowed everything: also what does not exist for it would be
-    /// emptied.
+    /// The caller must be allowed everything: sources outside its scope would be emptied as
+    /// well.
     pub fn rebuild(&self, guard: &Guard, anew: bool, job: &Job<'_>) -> Result<SyncReport> {
         guard.require(Capability::Admin)?;
         guard.require_everything()?;
@@ -187,8 +187,8 @@ impl Engine {
         })
     }
 
-    /// Returns the identity whose vectors survive a rebuild: that of the model
-    /// in use or, if the index has lost it, that of the model for documents.
+    /// Returns the identity of the model whose vectors survive a rebuild: the model in use
+    /// or, if the index has lost it, the model for documents.
     fn identity_to_keep(&self, writer: &dyn Writer) -> Result<Option<crate::embed::Identity>> {
         let serving = writer.reader().serving()?;
         let identity = serving.and_then(|serving| serving.identity());

@@ -49,8 +49,8 @@ impl SharedEntry {
 }
 
 impl View<'_, '_> {
-    /// Returns the source and the keys of the documents that a name means, among those
-    /// that exist for the caller: that of a file, or all that have the id.
+    /// Returns the source and the keys of the documents that a name means, among those that
+    /// exist for the caller: the document of a file, or all documents with the id.
     pub fn documents_meant(&self, name: &str) -> Result<Vec<(String, String)>> {
         let name = name.trim();
         let found = match self.document(name) {
@@ -85,7 +85,7 @@ impl View<'_, '_> {
 }
 
 impl Engine {
-    /// Returns what the index knows of documents to erase.
+    /// Returns the documents to erase, as the index knows them.
     pub(super) fn targets(&self, documents: &[(String, String)]) -> Result<Vec<Target>> {
         let unknown = |(source, key): &(String, String)| Target {
             source: source.clone(),
@@ -143,8 +143,8 @@ impl Engine {
         Ok(None)
     }
 
-    /// Returns what keeps documents from coming back: their ids or keys. If a file
-    /// stays that has the same id, it is file and id.
+    /// Returns the tombstones of documents: their ids or keys. If a remaining file has the
+    /// same id, the tombstone has both the file and the id.
     pub(super) fn tombstones_of(&self, targets: &[Target]) -> Result<Vec<(String, String)>> {
         let erased: HashSet<(&str, &str)> = targets
             .iter()
@@ -170,8 +170,8 @@ impl Engine {
         Ok(stones)
     }
 
-    /// Returns what keeps a document in the trash from coming back: its id, or file and id
-    /// if a document is indexed that has the same.
+    /// Returns the tombstone of a document in the trash: its id, or its file and its id if
+    /// an indexed document has the same id.
     pub(super) fn tombstone_of_trashed(
         &self,
         trashed: &TrashedDocument,

@@ -17,7 +17,7 @@ use crate::files::{self, Writing};
 use crate::store::{EntryRow, VisitOrder};
 
 /// The ending of the file's name.
-const ENDING: &str = ".turns";
+const SUFFIX: &str = ".turns";
 
 /// The most bytes of the file, which has a few for each source.
 const MAX_BYTES: u64 = 1 << 20;
@@ -101,7 +101,7 @@ impl Shared {
     fn turns_path(&self) -> Option<PathBuf> {
         let index = self.file()?;
         let mut name = index.file_name()?.to_owned();
-        name.push(ENDING);
+        name.push(SUFFIX);
         Some(index.with_file_name(name))
     }
 }

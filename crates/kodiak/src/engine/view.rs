@@ -49,8 +49,9 @@ impl<'e> View<'e, '_> {
         self.engine.search_as_is(reader, self.guard, request)
     }
 
-    /// Counts what the documents have in common that the words of a request find, in the
-    /// present state of the index. Without an index, there is nothing to count.
+    /// Counts the tags, sources and other properties that the documents matching the words
+    /// of a request have in common, in the present state of the index. Without an index,
+    /// there is nothing to count.
     pub fn facets(&self, request: &Request) -> Result<Facets> {
         self.guard.require(Capability::Search)?;
         match self.read(|reader| self.engine.router(reader, self.guard).facets(request)) {
@@ -59,8 +60,8 @@ impl<'e> View<'e, '_> {
         }
     }
 
-    /// Runs `work` while changes are looked for in the sources that `filter` admits,
-    /// and again if there were any. Returns also what the index still lacks.
+    /// Runs `work` while changes are looked for in the sources that `filter` admits, and
+    /// again if there were any. Also returns the gaps that remain in the index.
     pub fn beside_look<T>(
         &self,
         reader: &dyn Reader,

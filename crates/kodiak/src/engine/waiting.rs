@@ -1,9 +1,9 @@
 //! The sources that an erasing waits for: one is away, or another config or another machine
 //! has it.
 //!
-//! What a process does not know it cannot erase from, and it cannot know that nothing is
-//! there. So the journal stays until a process has erased from each source, or a user has
-//! removed the source.
+//! A process cannot erase from a source that it does not know, nor tell that the source is
+//! empty. So the journal stays until some process has erased from each source, or a user
+//! has removed the source.
 
 use super::erasure::Erasure;
 use super::{Engine, Eraser};
@@ -24,7 +24,7 @@ pub struct Waiting {
     pub registered: bool,
 }
 
-/// A source that something is to be erased from.
+/// A source with documents to erase.
 pub(super) enum Holder<'a> {
     Open(&'a dyn Source),
     Returned(Box<dyn Source>),
@@ -107,7 +107,7 @@ impl Engine {
         names.iter().all(is_unknown)
     }
 
-    /// Returns what is known of a source that is waited for.
+    /// Returns a description of a source that an erasing waits for.
     pub(super) fn waiting(&self, name: String, erasure: &Erasure) -> Waiting {
         Waiting {
             place: erasure.place_of(&name).unwrap_or_default().to_owned(),

@@ -15,9 +15,9 @@ use crate::store::Filter;
 
 impl View<'_, '_> {
     /// Looks for changes in all sources that exist for the caller, for this long at most,
-    /// and indexes them as a search does. Returns whether there was anything, of which a
-    /// sync may have to do the rest: what was too much, and embedding. An engine that was
-    /// told never to look for changes does not.
+    /// and indexes them as a search does. Returns whether there were any. A sync may have
+    /// to do the rest: changes beyond the limit, and embedding. An engine that never looks
+    /// for changes does nothing.
     pub fn look_for_changes(&self, time: Duration) -> Result<bool> {
         self.guard.require(Capability::Search)?;
         if self.engine.shared.refresh.is_zero() {

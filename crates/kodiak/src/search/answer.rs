@@ -40,7 +40,7 @@ pub struct Answer {
     /// Whether it covers everything, and if not, why.
     #[serde(flatten)]
     pub completeness: Completeness,
-    /// What a reader should know about this answer.
+    /// Caveats that a reader should know about.
     #[serde(flatten)]
     pub notices: Notices,
     /// The number of documents that matched.
@@ -104,8 +104,8 @@ pub struct Hit {
     pub row: Row,
     /// The line of the first match in the snippet, or the one it begins on.
     pub line: usize,
-    /// The lines that match, in order; for a hit that was found by meaning only,
-    /// those of its nearest chunk.
+    /// The lines that match, in order; for a hit that was found by meaning only, the lines
+    /// of its nearest chunk.
     #[serde(skip)]
     pub lines: Vec<usize>,
     /// The excerpt that matches best, as prose without markup.
@@ -139,17 +139,16 @@ pub struct Hit {
     /// The alias that matches the query better than its title does, if one does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub alias: Option<String>,
-    /// What it corrects, if that was asked for.
+    /// The documents that it corrects, if they were asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub corrects: Vec<Corrected>,
     /// Whether it is of another project than the present one, which comes first.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub elsewhere: bool,
-    /// What is known of it if it is a turn of a session.
+    /// The details of a turn, if it is one of a session.
     #[serde(flatten)]
     pub turn: Option<TurnDetails>,
-    /// The documents that say the same, which are not hits of their own, best
-    /// first.
+    /// Documents with the same text, which are not separate hits, best first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub also_in: Vec<Duplicate>,
     /// How it was ranked, if the request asked for that.
@@ -217,15 +216,14 @@ pub struct Explanation {
     /// best document covers little of the query.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lexical_weight: Option<f64>,
-    /// The part of the fused score that rescoring added, negative if it
-    /// subtracted: the hubness penalty, smoothing, and what its thread is worth.
+    /// The part of the fused score that rescoring added, negative if it subtracted: the
+    /// hubness penalty, smoothing, and the boost of its thread.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rescoring: Option<f64>,
-    /// The fused score after rescoring; that of the best candidate becomes the
-    /// score 1.
+    /// The fused score after rescoring; the best candidate's becomes the score 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fused_score: Option<f64>,
-    /// What the reranker gave it, if it was reranked.
+    /// The score of the reranker, if it was reranked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reranked: Option<f64>,
     /// The share of the query's informative terms that it contains, weighted by

@@ -22,7 +22,7 @@ pub(super) struct Candidate {
     pub(super) chunk: Option<NearestChunk>,
     /// The parts of its score, if both kinds of evidence were fused.
     pub(super) fused: Option<Fused>,
-    /// What a reranker gave it, if it was asked.
+    /// The score of the reranker, if there is one.
     pub(super) reranked: Option<f64>,
 }
 
@@ -43,7 +43,7 @@ pub(super) struct Ranked {
     pub(super) candidates: Vec<Candidate>,
     /// The number of documents that matched in all.
     pub(super) total: usize,
-    /// What snippets look for.
+    /// The terms that snippets look for.
     pub(super) terms: Terms,
     /// The summed weight of the words that count towards passage coverage.
     pub(super) whole: f64,
@@ -140,8 +140,8 @@ impl Ranked {
         ranked
     }
 
-    /// Takes out the documents that have no word of the query, only words with the
-    /// same stem. What these mean decides about their place.
+    /// Takes out the documents that have no word of the query, only words with the same
+    /// stem. Their meaning decides about their place.
     pub(super) fn take_related(&mut self) -> Vec<Candidate> {
         let inspected = &self.inspected;
         let is_related = |one: &mut Candidate| inspected.is_only_related(one.row);

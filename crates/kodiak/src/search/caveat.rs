@@ -1,4 +1,4 @@
-//! Caveats: what a reader should know about an answer. Each has a code for programs
+//! Caveats: facts about an answer that its reader should know. Each has a code for programs
 //! and a sentence for people, and says whether the answer may lack something.
 //!
 //! An answer is complete if every known change can be found by word and nothing was cut
@@ -125,8 +125,8 @@ pub enum Caveat {
     },
     /// The index was read from a copy, which may be behind.
     ReadFromReplica {
-        /// The longest time for which it may lack what was written; `None` if that is not
-        /// known, or not to be told.
+        /// The longest time for which it may lack changes; `None` if that is unknown or
+        /// must not be told.
         at_most: Option<Duration>,
     },
     /// Lines were asked for that the document lacks.
@@ -182,8 +182,8 @@ pub enum NotLookedFor {
     OutOfTime,
     /// Entries that have not changed for long are checked in turn, by several searches.
     InTurn,
-    /// The source named here cannot tell quickly what has changed, or the index
-    /// lacks what it needs for that.
+    /// The source named here cannot find changes quickly, or the index lacks the data for
+    /// that.
     Unsupported(String),
     /// Looking failed.
     Failed(String),
@@ -204,8 +204,8 @@ pub enum NotIndexed {
 }
 
 impl Caveat {
-    /// Returns what a caller should know about a state of the index: how far it is behind, if
-    /// it was read from a copy.
+    /// Returns a caveat about a state of the index that was read from a copy: how far it is
+    /// behind.
     pub(crate) fn of_copy(reader: &dyn Reader, guard: &Guard) -> Option<Self> {
         let at_most = reader.behind()?.at_most;
         Some(Self::ReadFromReplica { at_most }.told_to(guard))
@@ -287,7 +287,7 @@ impl Caveat {
         }
     }
 
-    /// Returns what the reader can do about it, if that is not part of the sentence.
+    /// Returns the step that the reader can take, if it is not part of the sentence.
     fn step(&self) -> Option<&'static str> {
         match self {
             Self::SourceNeverSynced { .. } => Some("index again to find them too"),
@@ -343,7 +343,7 @@ impl Caveat {
         self
     }
 
-    /// Returns the sentence without what the reader can do about it.
+    /// Returns the sentence without the step that the reader can take.
     pub fn fact(&self) -> String {
         match self {
             Self::QueryTruncated { words } => {

@@ -54,7 +54,7 @@ impl NearestChunk {
     }
 }
 
-/// A comparison of the vectors of a store with those of a query.
+/// A comparison of the vectors of a store with the vectors of a query.
 #[derive(Debug)]
 pub(super) struct Comparison {
     vectors: Arc<dyn VectorIndex>,
@@ -140,8 +140,8 @@ impl Comparison {
         compared
     }
 
-    /// Returns what to read from the store to compare what was scanned and the documents
-    /// of `others` exactly.
+    /// Returns the reads from the store that an exact comparison of the scanned documents
+    /// and `others` needs.
     pub(super) fn wanted(
         &self,
         scanned: &[KnnHit],

@@ -25,8 +25,8 @@ const COMPLETIONS: usize = 64;
 
 /// The number of completions of a short beginning that are looked for, and of those
 /// where a filter may leave out most of them.
-const FEW: usize = 16;
-const FEW_FILTERED: usize = 64;
+const SHORT_COMPLETIONS: usize = 16;
+const SHORT_COMPLETIONS_FILTERED: usize = 64;
 /// The highest document frequency of such a completion. A more common one says less
 /// about a document, and each document that has it takes time to rank.
 const MAX_DOCUMENTS: u64 = 500;
@@ -54,8 +54,8 @@ pub(super) struct Completed {
     /// Whether more documents have this word, or another form of it, than have all
     /// others that begin so.
     pub(super) is_clear: bool,
-    /// Whether what was typed is probably all of a word: the model knows it, and the
-    /// index has no form of it.
+    /// Whether the typed text is probably a whole word: the model knows it, and the index
+    /// has no form of it.
     pub(super) is_word: bool,
 }
 
@@ -230,8 +230,8 @@ impl Completer<'_> {
     /// Limits a short beginning that was typed as such, if it has many completions.
     fn limit(&self, clause: &mut Clause, folded: &str, completing: &mut Completing) -> Result<()> {
         let lexicon = self.speller.lexicon;
-        let terms = lexicon.terms_beginning(folded, u64::MAX, FEW + 1)?;
-        if terms.len() <= FEW {
+        let terms = lexicon.terms_beginning(folded, u64::MAX, SHORT_COMPLETIONS + 1)?;
+        if terms.len() <= SHORT_COMPLETIONS {
             return Ok(());
         }
         let mut among = self.best_terms(folded)?;
@@ -276,9 +276,9 @@ impl Completer<'_> {
     fn best_terms(&self, folded: &str) -> Result<Vec<Completion>> {
         let lexicon = self.speller.lexicon;
         let most = if lexicon.is_within() {
-            FEW
+            SHORT_COMPLETIONS
         } else {
-            FEW_FILTERED
+            SHORT_COMPLETIONS_FILTERED
         };
         let own = term_of(folded, lexicon.stemming());
         let terms = lexicon.terms_beginning(folded, MAX_DOCUMENTS, 2 * most)?;

@@ -22,7 +22,7 @@ pub(super) struct Context {
 }
 
 impl Context {
-    /// Returns what to read of the threads of these documents.
+    /// Returns the reads that the threads of these documents need.
     pub(super) fn wanted(rows: Vec<Row>) -> Wanted {
         Wanted {
             threads: rows,
@@ -32,7 +32,7 @@ impl Context {
         }
     }
 
-    /// Takes over what was read of the threads of these documents.
+    /// Takes the threads of these documents out of the contents.
     pub(super) fn read(rows: &[Row], contents: &mut Contents) -> Self {
         Self {
             rows: rows.iter().copied().collect(),

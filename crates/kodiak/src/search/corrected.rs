@@ -5,8 +5,8 @@ use serde::Serialize;
 use crate::error::Result;
 use crate::store::{Filter, Reader, StoredDocument, beginning};
 
-/// The number of characters that are shown of what was corrected.
-const SHOWN: usize = 100;
+/// The number of characters shown of a corrected text.
+const MAX_SHOWN_CHARACTERS: usize = 100;
 /// The number of corrected documents that are named.
 const MAX_CORRECTED: usize = 8;
 /// The field that names what a document supersedes.
@@ -39,8 +39,8 @@ impl Corrected {
         }
         let corrected = reader.documents(&rows)?.into_iter().map(|older| Self {
             text: match older.title.as_str() {
-                "" => beginning(&older.body, SHOWN),
-                title => beginning(title, SHOWN),
+                "" => beginning(&older.body, MAX_SHOWN_CHARACTERS),
+                title => beginning(title, MAX_SHOWN_CHARACTERS),
             },
             id: older.short_id,
         });

@@ -1,8 +1,8 @@
-//! The documents that a search has read: each is read once, together with what
+//! The documents that a search has read: each is read once, together with everything that
 //! presenting it needs.
 //!
-//! Over a network, each call to a store is a round trip. So a stage says beforehand what
-//! it will read ([`Desk::fetch`]); what it did not say is read when it is needed.
+//! Over a network, each call to a store is a round trip. So a stage announces its reads
+//! ([`Desk::fetch`]); anything else is read when it is needed.
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
@@ -15,14 +15,14 @@ use crate::store::{ChunkSpan, Contents, Filter, Reader, Row, StoredDocument, Wan
 /// The documents of one state of the index that were read.
 pub(super) struct Desk<'a> {
     store: &'a dyn Reader,
-    /// What a successor meets.
+    /// The filter that successors match.
     visible: Filter,
-    /// What one meets that may be found.
+    /// The filter that successors match which may be found.
     filter: Filter,
     read: RefCell<Read>,
 }
 
-/// What was read; `None` for what the index lacks.
+/// Documents that were read; `None` for those that the index lacks.
 #[derive(Default)]
 struct Read {
     documents: HashMap<Row, Option<Rc<StoredDocument>>>,
@@ -50,8 +50,8 @@ impl<'a> Desk<'a> {
         }
     }
 
-    /// Reads what is wanted and was not read yet, in one call. Returns what the desk does
-    /// not keep.
+    /// Reads everything wanted that was not read yet, in one call. Returns the contents
+    /// that the desk does not keep.
     pub(super) fn fetch(&self, mut wanted: Wanted) -> Result<Contents> {
         {
             let read = self.read.borrow();
@@ -75,7 +75,7 @@ impl<'a> Desk<'a> {
         Ok(contents)
     }
 
-    /// Keeps what was read.
+    /// Keeps the contents that were read.
     pub(super) fn keep(&self, wanted: &Wanted, contents: &mut Contents) {
         let mut read = self.read.borrow_mut();
         for row in &wanted.documents {
@@ -155,8 +155,8 @@ impl<'a> Desk<'a> {
         self.read.borrow().admitted.contains(&row)
     }
 
-    /// Returns what directly supersedes these documents, and what supersedes that, as far
-    /// as the caller may see it.
+    /// Returns the documents that supersede these, directly or over others, as far as the
+    /// caller may see them.
     pub(super) fn successors(&self, rows: &[Row]) -> Result<HashMap<Row, Vec<Row>>> {
         self.fetch(Wanted {
             successors: rows.to_vec(),

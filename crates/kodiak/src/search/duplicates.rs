@@ -1,14 +1,13 @@
 //! Near-duplicates: documents that say the same as a hit ranked above them.
 //!
-//! Owns what counts as a copy. A hit is compared with the hits above it by what
-//! it says: its text without markup, case, accents and the heading that is its
-//! title. `present` collapses copies into the hit, which lists them, so that no
-//! document is lost.
+//! Owns the definition of a copy. A hit is compared with the hits above it by its text
+//! without markup, case, accents and the heading that is its title. `present` collapses
+//! copies into the hit, which lists them, so that no document is lost.
 //!
-//! Two texts are copies if they have the same words in the same order, or nearly
-//! the same informative terms. Texts that share a form and differ in content are
-//! not: notes from one template with entries of their own, short texts with a word
-//! replaced, and texts that differ in the subject that their titles name.
+//! Two texts are copies if they have the same words in the same order, or nearly the same
+//! informative terms. Texts that share a form and differ in content are not: notes from one
+//! template with different entries, short texts with a word replaced, and texts that differ
+//! in the subject that their titles name.
 
 use std::hash::BuildHasher;
 use std::ops::ControlFlow;
@@ -66,7 +65,7 @@ const COUNTED_RESTATED: f64 = 0.8;
 /// The hits so far, for further documents to be compared with.
 pub(super) struct Originals {
     known: Vec<Original>,
-    /// What was read of the document that was compared last.
+    /// The parts of the last compared document that were read.
     last: Reading,
     tokenizer: Tokenizer,
 }
@@ -81,7 +80,7 @@ struct Original {
     statement: bool,
 }
 
-/// What was read of a document so far. Most documents are never read: no other
+/// The parts of a document that were read so far. Most documents are never read: no other
 /// has their length.
 #[derive(Default)]
 struct Reading {

@@ -1,4 +1,4 @@
-//! Counts what the documents that match a query have in common.
+//! Counts the properties that the documents matching a query have in common.
 //!
 //! The words are read as by a search: completed, corrected, with filters in the query.
 //! Meanings are not compared, because every document has some meaning. Three calls to
@@ -25,15 +25,15 @@ use crate::error::Result;
 use crate::store::{self, Days, Row, Snapshot};
 
 /// The most documents whose sources, tags and other properties are counted.
-const MOST_COUNTED: usize = 10_000;
+const MAX_COUNTED: usize = 10_000;
 /// The most values of one property.
-const MOST_VALUES: usize = 50;
+const MAX_VALUES: usize = 50;
 /// The most months.
-const MOST_MONTHS: usize = 1_200;
+const MAX_MONTHS: usize = 1_200;
 /// The number of seconds in a day.
 const DAY: i64 = 24 * 60 * 60;
 
-/// What documents have in common.
+/// Properties that documents have in common.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Facets {
     /// The number of documents that match.
@@ -63,7 +63,8 @@ pub struct Count {
 }
 
 impl Router<'_> {
-    /// Counts what the documents have in common that the words of a request find.
+    /// Counts the properties that the documents matching the words of a request have in
+    /// common.
     pub fn facets(&self, request: &Request) -> Result<Facets> {
         self.guard.require(Capability::Search)?;
         let filtered = Filtered::of(request, &self.guard, self.sources);
@@ -80,7 +81,7 @@ impl Router<'_> {
         let store = self.store();
         let _snapshot = Snapshot::begin(store)?;
         let rows = searching.matching()?;
-        let counted = &rows[rows.len().saturating_sub(MOST_COUNTED)..];
+        let counted = &rows[rows.len().saturating_sub(MAX_COUNTED)..];
         let found = store.facets(counted)?;
         Ok(Facets::of(found, rows.len(), counted.len()))
     }
@@ -138,7 +139,7 @@ fn most(counts: BTreeMap<String, u64>) -> Vec<Count> {
         .map(|(value, count)| Count { value, count })
         .collect();
     counts.sort_by_key(|one| std::cmp::Reverse(one.count));
-    counts.truncate(MOST_VALUES);
+    counts.truncate(MAX_VALUES);
     counts
 }
 
@@ -158,7 +159,7 @@ fn months(days: &Days) -> Vec<Count> {
             }),
         }
     }
-    months.drain(..months.len().saturating_sub(MOST_MONTHS));
+    months.drain(..months.len().saturating_sub(MAX_MONTHS));
     months
 }
 
@@ -180,7 +181,7 @@ mod tests {
             .collect();
         assert_eq!(names, ["b", "c", "a"]);
         let many = (0..200).map(|number| (number.to_string(), 1)).collect();
-        assert_eq!(most(many).len(), MOST_VALUES);
+        assert_eq!(most(many).len(), MAX_VALUES);
         let days = Days::from([(-1, 2), (0, 1), (30, 1), (31, 4)]);
         let months: Vec<(String, u64)> = months(&days)
             .into_iter()

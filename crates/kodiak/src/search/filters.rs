@@ -4,7 +4,7 @@
 //! they stand. They only narrow what the request and the guard allow. A filter that cannot
 //! be read is searched for as words, with a caveat, because every string is a query.
 //!
-//! A minus sign or `NOT` before a filter excludes what it admits.
+//! A minus sign or `NOT` before a filter inverts it.
 
 use serde::Serialize;
 
@@ -19,11 +19,11 @@ use crate::store::Filter;
 /// A filter that a query has, as it was understood.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct QueryFilter {
-    /// What it is about: `path`, `source`, `kind`, `after` or `before`.
+    /// Its name: `path`, `source`, `kind`, `after` or `before`.
     pub field: &'static str,
     /// Its value as typed.
     pub value: String,
-    /// Whether it excludes what it describes.
+    /// Whether it is inverted.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub excluded: bool,
     /// The moment that a date means.
@@ -68,7 +68,7 @@ impl Field {
 /// A filter as it stands in a query.
 struct Written<'q> {
     text: &'q str,
-    /// What follows it.
+    /// The text after it.
     after: &'q str,
     negated: bool,
     /// Whether it is in parentheses that are excluded as a whole.
@@ -83,7 +83,7 @@ enum Part<'q> {
     Other(&'q str),
 }
 
-/// Splits a query into its filters and what is between them.
+/// Splits a query into its filters and the text between them.
 fn parts(query: &str) -> Vec<Part<'_>> {
     let mut parts = Vec::new();
     let (mut begun, mut at) = (0, 0);
@@ -158,7 +158,7 @@ pub fn words_of(query: &str) -> String {
     read(query).words
 }
 
-/// What a query was read as.
+/// A parsed query.
 #[derive(Debug, Default)]
 struct Reading {
     /// The query without its filters.
@@ -249,7 +249,7 @@ impl Filtered {
         Self { request, reading }
     }
 
-    /// Says in the answer what was understood.
+    /// Reports the parsed filters in the answer.
     pub(super) fn describe(self, asked: &Request, answer: &mut Answer) {
         let Reading { typed, filters, .. } = self.reading;
         let with_filters = |text: &mut String| {
@@ -266,7 +266,7 @@ impl Filtered {
 }
 
 impl Reading {
-    /// Narrows a filter to what the query admits.
+    /// Narrows a filter to the documents that the query admits.
     fn narrow(&self, filter: &mut Filter, sources: &[&str]) {
         let values = |field: Field| -> Vec<String> {
             let filters = self.filters.iter();
@@ -298,7 +298,7 @@ impl Reading {
     }
 }
 
-/// Excludes what a filter about a path, a source or a kind describes.
+/// Excludes the documents that a filter about a path, a source or a kind admits.
 fn exclude(read: &QueryFilter, filter: &mut Filter, sources: &[&str]) {
     if read.field == Field::Kind.name() {
         filter.not_kinds.push(read.value.clone());
@@ -324,8 +324,8 @@ fn narrow_list(allowed: &mut Vec<String>, asked: Vec<String>) -> bool {
     !allowed.is_empty()
 }
 
-/// Narrows a list of beginnings as [`narrow_list`] does: what begins with one of each list
-/// is allowed.
+/// Narrows a list of prefixes as [`narrow_list`] does: a path that begins with a prefix
+/// from each list is allowed.
 fn narrow_paths(allowed: &mut Vec<String>, asked: Vec<String>) -> bool {
     if asked.is_empty() {
         return true;

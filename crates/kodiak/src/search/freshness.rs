@@ -23,7 +23,7 @@ pub enum Freshness {
 }
 
 /// The number of entries that are looked for before a source counts as away.
-const MOST_CHECKED: usize = 256;
+const MAX_CHECKED: usize = 256;
 
 /// Compares documents with their sources.
 pub(super) struct Freshener<'a> {
@@ -31,7 +31,7 @@ pub(super) struct Freshener<'a> {
     store: &'a dyn Reader,
     /// The sources that miss a document, each with whether it shows another.
     asked: RefCell<Vec<(&'a str, bool)>>,
-    /// What sources have said of entries, by source and key.
+    /// The answers of sources about entries, by source and key.
     presences: RefCell<HashMap<(&'a str, String), Presence>>,
 }
 
@@ -108,7 +108,7 @@ impl<'a> Freshener<'a> {
         if let Some((_, any)) = known {
             return Ok(any);
         }
-        let effort = Effort::Most(MOST_CHECKED);
+        let effort = Effort::Most(MAX_CHECKED);
         let shown = vanished::shown(source, &Indexed::new(self.store, name), &|_| false, effort)?;
         let any = shown == Shown::Some;
         self.asked.borrow_mut().push((name, any));

@@ -25,7 +25,7 @@ use crate::text::{Stemming, fold_into, is_stop_word, words};
 /// its documents may have few of its words.
 const PERIOD_DEPTH: usize = 200;
 
-/// What is looked for in candidates.
+/// The terms to look for in candidates.
 pub(super) struct Inspection<'a> {
     desk: &'a Desk<'a>,
     /// The informative words as typed, folded, each with its share of the summed
@@ -50,14 +50,14 @@ pub(super) struct Inspection<'a> {
     asks_when: bool,
 }
 
-/// What a closer look at documents gives, from 0 on.
+/// The results of a closer look at documents.
 #[derive(Debug, Default)]
 pub(super) struct Inspected(HashMap<Row, Closer>);
 
-/// What a closer look at a document gives.
+/// The result of a closer look at a document.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Closer {
-    /// What its score gains.
+    /// The amount added to its score.
     bonus: f64,
     /// Whether it has the name or states the day that is all of the query.
     is_asked_for: bool,

@@ -63,7 +63,7 @@ impl LexicalCandidates {
     }
 }
 
-/// What a snippet looks for: index terms, or literal text.
+/// The matches that a snippet looks for: index terms, or literal text.
 #[derive(Clone, Debug)]
 pub(super) enum Terms {
     Planned(Vec<PlannedTerm>),

@@ -1,13 +1,13 @@
 //! The words of the index, as far as a search has asked for them.
 //!
-//! Over a network, each call to a store is a round trip, and what a plan asks next
-//! depends on the answers so far. So a plan is made with guesses first: everything it
-//! asks is noted, fetched in one call, and the plan is made again ([`Lexicon::settle`]).
-//! Guesses make the plan ask more rather than less: words are taken for unknown and
-//! phrases for absent. Documents that decide about a correction or a completion come
+//! Over a network, each call to a store is a round trip, and each question of a plan
+//! depends on the answers so far. So a plan is made with guesses first: all its questions
+//! are noted and answered in one call, and the plan is made again ([`Lexicon::settle`]).
+//! Guesses make the plan ask more questions rather than fewer: words are taken for unknown
+//! and phrases for absent. Documents that decide about a correction or a completion come
 //! with a second call.
 //!
-//! Without that, or if a call fails, each question is a call of its own.
+//! Without that, or if a call fails, each question is a separate call.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -29,7 +29,7 @@ const MAX_ROUNDS: usize = 4;
 /// Words with their numbers of documents.
 type Counted = Vec<(String, u64)>;
 
-/// The answers so far, and what is asked next.
+/// The answers so far, and the next questions.
 pub(super) struct Lexicon<'a> {
     store: &'a dyn Reader,
     filter: Filter,
@@ -177,7 +177,7 @@ impl<'a> Lexicon<'a> {
         Ok(())
     }
 
-    /// Returns what is known under a key. Otherwise notes the question and returns a
+    /// Returns the answer under a key. If there is none, notes the question and returns a
     /// guess, or asks it.
     fn answer<T>(
         &self,
@@ -366,7 +366,7 @@ impl<'a> Lexicon<'a> {
         )
     }
 
-    /// Returns what is seen in documents that match an expression.
+    /// Returns the observations in documents that match an expression.
     pub(super) fn watch(&self, watch: &Watch, expression: &Expression) -> Result<Seen> {
         let guess = watch.guess();
         // The expression may be made of guesses.

@@ -8,8 +8,8 @@ pub(super) const INSPECTED: usize = 30;
 /// The number of best candidates that are reranked.
 pub(super) const RERANKED: usize = 20;
 
-/// The bytes of a body that are read to judge a document. What a query is about is
-/// seldom found only at the end of a long text.
+/// The bytes of a body that are read to judge a document. The subject of a query seldom
+/// occurs only at the end of a long text.
 pub(super) const MAX_BODY_BYTES: usize = 64 << 10;
 
 /// The highest number of spare hits that are fetched in case some are gone.

@@ -28,8 +28,7 @@ pub struct Found {
     pub document: StoredDocument,
     /// The key of the entry it is from: for a file, its path from the source's root.
     pub entry: String,
-    /// The fields of its source beyond those of every document, as names and
-    /// values.
+    /// The additional fields of its source, as names and values.
     pub fields: Vec<(String, String)>,
     /// The text of the requested lines.
     pub text: String,

@@ -12,7 +12,8 @@
 //! * `filters`, `plan`, `query`, `token`, `intent`, `complete`, `typo`, `address`, `surface`: the
 //!   query, parsed, completed, corrected and routed;
 //! * `retrieve`: both retrievers as the plan asks for them, and their join;
-//! * `lexicon`, `watch`, `desk`: what was asked and read of the store, in few calls;
+//! * `lexicon`, `watch`, `desk`: questions to the store and documents read from it, in few
+//!   calls;
 //! * `lexical`, `terms`: lexical retrieval, with idf and pruning;
 //! * `semantic`, `compare`, `workers`: semantic retrieval, with exact cosines;
 //! * `candidate`, `score`, `context`, `turn`, `inspect`: both joined, fused and rescored by
@@ -20,9 +21,9 @@
 //! * `rerank`: the best of them as a reranker sees them;
 //! * `present`, `snippet`, `freshness`, `duplicates`: hits made of the best
 //!   candidates, copies collapsed into one;
-//! * `facets`: what the documents that words find have in common, counted;
-//! * `relevance`, `uncertainty`, `caveat`, `notices`: what the hits are worth, what is said
-//!   where none is probably relevant, and what may be lacking.
+//! * `facets`: counts of the properties that matching documents have in common;
+//! * `relevance`, `uncertainty`, `caveat`, `notices`: the relevance of hits, the statement
+//!   for answers without a relevant one, and possible gaps.
 
 mod address;
 mod answer;
@@ -119,9 +120,9 @@ struct Searching<'a> {
     request: &'a Request,
     filter: Filter,
     started: Instant,
-    /// What is known of the words of the index.
+    /// Answers about the words of the index.
     lexicon: RefCell<Rc<Lexicon<'a>>>,
-    /// What was read of documents.
+    /// The documents that were read.
     desk: RefCell<Rc<Desk<'a>>>,
 }
 
@@ -234,7 +235,7 @@ impl<'a> Searching<'a> {
         Rc::clone(&self.desk.borrow())
     }
 
-    /// Plans the search, and asks what else will be needed of the index before documents
+    /// Plans the search, and asks the index everything else that is needed before documents
     /// are read.
     fn plan(&self) -> Result<Plan> {
         let lexicon = self.lexicon();
@@ -247,7 +248,7 @@ impl<'a> Searching<'a> {
         })
     }
 
-    /// Notes what retrieval by a plan will ask of the index, if questions are noted.
+    /// Notes the questions that retrieval by a plan will ask, if questions are noted.
     fn expect(&self, plan: &Plan, lexicon: &Lexicon<'_>) {
         if !lexicon.is_noting() {
             return;
@@ -268,8 +269,8 @@ impl<'a> Searching<'a> {
         }
     }
 
-    /// Returns what presenting the best candidates reads, in one call with what
-    /// supersedes candidates.
+    /// Returns the reads that presenting the best candidates needs, in one call with the
+    /// documents that supersede candidates.
     fn presented(&self, ranked: &Ranked) -> Wanted {
         let candidates = &ranked.candidates;
         self.presented_of(

@@ -1,5 +1,4 @@
-//! The caveats of an answer, as lists: what is said beside the hits, and what the answer
-//! may lack.
+//! The caveats of an answer, as lists: notices beside the hits, and possible gaps.
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
@@ -12,15 +11,15 @@ use super::uncertainty::Uncertainty;
 pub struct Notices(pub Vec<Caveat>);
 
 impl Notices {
-    /// Returns the notices as sentences for people. What only matters to programs
-    /// has a code and no sentence here.
+    /// Returns the notices as sentences for people. Notices that matter only to programs
+    /// have no sentence here.
     pub fn sentences(&self) -> Vec<String> {
         let people = |notice: &&Caveat| !matches!(notice, Caveat::RelevanceUnknown { .. });
         let told = self.0.iter().filter(people);
         told.map(ToString::to_string).collect()
     }
 
-    /// Returns what is known about hits none of which is probably relevant.
+    /// Returns the uncertainty of an answer without a relevant hit.
     pub fn uncertainty(&self) -> Option<&Uncertainty> {
         self.0.iter().find_map(|notice| match notice {
             Caveat::Uncertain(uncertainty) => Some(uncertainty),
@@ -28,8 +27,8 @@ impl Notices {
         })
     }
 
-    /// Removes what is known about hits none of which is probably relevant, for a
-    /// surface that says it in another place.
+    /// Removes the uncertainty of an answer without a relevant hit, for a surface that
+    /// states it in another place.
     pub fn take_uncertainty(&mut self) -> Option<Uncertainty> {
         let uncertain = |notice: &Caveat| matches!(notice, Caveat::Uncertain(_));
         let known = self.uncertainty().cloned();
@@ -44,7 +43,7 @@ impl Notices {
         self.0.iter().any(left_out)
     }
 
-    /// Names what was searched in the sentence about uncertain hits.
+    /// Sets the subject of the sentence about uncertain hits.
     pub fn name_subject(&mut self, subject: &'static str) {
         for notice in &mut self.0 {
             if let Caveat::Uncertain(uncertainty) = notice {
@@ -78,7 +77,7 @@ impl Serialize for Notices {
 pub struct Completeness(pub Vec<Caveat>);
 
 impl Completeness {
-    /// Collects those of the notices that are reasons.
+    /// Collects the notices that are reasons.
     pub(super) fn of(notices: &[Caveat]) -> Self {
         let reasons = notices.iter().filter(|notice| notice.is_incomplete());
         Self(reasons.cloned().collect())

@@ -39,7 +39,7 @@ pub(super) struct Presented {
     pub(super) collapsed: usize,
     /// The number of hits that the candidates did not suffice for.
     pub(super) missing: usize,
-    /// What the hits are worth, where they were judged.
+    /// The judgement of the hits, where there is one.
     pub(super) judgement: Option<Judgement>,
     /// The number of hits that were less relevant than asked for.
     pub(super) left_out: usize,
@@ -234,7 +234,8 @@ impl Presenter<'_> {
         found.map(|source| &**source)
     }
 
-    /// Returns what the source of a document knows of it. Its fields alone say less.
+    /// Returns the details that the source of a document knows. Its fields alone have
+    /// fewer.
     fn describe(&self, document: &StoredDocument, entry: Option<&str>) -> Result<Details> {
         let described = Described {
             document,
@@ -256,7 +257,7 @@ impl Presenter<'_> {
         }
     }
 
-    /// Returns what presenting these candidates reads.
+    /// Returns the reads that presenting these candidates needs.
     fn wanted(&self, ranked: &Ranked, rows: &[Row]) -> Wanted {
         let newer = rows.iter().filter_map(|row| ranked.superseded.get(row));
         let shown: HashSet<Row> = rows.iter().copied().collect();

@@ -1,5 +1,4 @@
-//! The query language: parses what a person typed into words, phrases, operators
-//! and fields.
+//! The query language: parses a query into words, phrases, operators and fields.
 //!
 //! Every string is a query. An operator without operands is dropped, a field name
 //! without a value is a word, and whatever contains no word is left out.
@@ -80,7 +79,7 @@ pub(super) struct Clause {
     pub(super) text: String,
     /// Whether the text is one word, a phrase, or possibly the beginning of a word.
     pub(super) form: Form,
-    /// Whether the text is a correction of what was typed.
+    /// Whether the text is a correction of the typed one.
     pub(super) corrected: bool,
     /// Whether the query ends with the text, so that more letters may follow.
     pub(super) open: bool,

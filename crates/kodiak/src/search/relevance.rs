@@ -25,7 +25,7 @@ use crate::text::Stemming;
 
 /// Judges the hits of one answer.
 pub(super) struct Judge<'a> {
-    /// What the similarities of the model mean; nothing without one.
+    /// The meaning of the model's similarities; `None` without a model.
     model: Option<&'static SemanticRelevance>,
     words: QueryWords,
     tuning: &'a Tuning,
@@ -52,7 +52,7 @@ pub(super) struct JudgedEvidence {
     pub(super) meaning: Option<f64>,
 }
 
-/// What is known of the answer once every hit was read.
+/// The facts about the answer once every hit was read.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Judgement {
     /// The probability that the collection answers the query.

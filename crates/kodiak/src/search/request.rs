@@ -1,4 +1,4 @@
-//! A request to search: the query, and how it is to be answered.
+//! A request to search: a query, and options for the answer.
 
 use super::Mode;
 use crate::rank::{Fusion, Weights};
@@ -26,8 +26,8 @@ pub struct Request {
     pub as_you_type: bool,
     /// The lowest relevance of a hit. Where relevance is not judged, all are shown.
     pub min_relevance: f64,
-    /// Whether copies of a document are hits of their own. Otherwise the best of
-    /// them is the hit and names the others.
+    /// Whether copies of a document are separate hits. Otherwise the best of them is the
+    /// hit and names the others.
     pub all_copies: bool,
     /// Whether each hit explains how it was ranked.
     pub explain: bool,

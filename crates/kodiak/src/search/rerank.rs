@@ -89,8 +89,8 @@ impl Searching<'_> {
         Ok(documents.into_iter().map(|one| (one.row, one)).collect())
     }
 
-    /// Returns what of each candidate is reranked: its title, and the chunk nearest
-    /// to the query or the beginning of its text.
+    /// Returns the text of each candidate to rerank: its title, and the chunk nearest to
+    /// the query or the beginning of its text.
     fn texts(
         &self,
         candidates: &[Candidate],

@@ -1,4 +1,4 @@
-//! Retrieval: runs the retrievers that a plan asks for, and joins what they find.
+//! Retrieval: runs the retrievers that a plan asks for, and joins their results.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -225,8 +225,8 @@ impl<'a> Searching<'a> {
         })
     }
 
-    /// Forgets what was read of a state of the index that is no more, and asks again what
-    /// retrieval by the plan will need.
+    /// Forgets everything read from an outdated state of the index, and asks the questions
+    /// of the plan again.
     fn forget(&self, plan: &Plan) -> Result<()> {
         let store = self.router.store();
         let filter = self.lexicon().filter().clone();
@@ -363,6 +363,6 @@ struct Waited<'a> {
     /// Whether the index changed while waiting.
     changed: bool,
     candidates: Option<SemanticCandidates>,
-    /// Why there are none, if that is to be said.
+    /// Why there are none, if the answer should say so.
     absence: Option<Caveat>,
 }

@@ -1,4 +1,4 @@
-//! The single way into the index: a router over a store, with what it needs to
+//! The single way into the index: a router over a store, with everything that it needs to
 //! answer.
 
 use std::cell::RefCell;
@@ -44,11 +44,11 @@ pub struct Router<'a> {
     cancel: Option<Cancel>,
 }
 
-/// What a router reads from.
+/// The reader of a router.
 enum View<'a> {
     /// All that the reader has.
     Whole(&'a dyn Reader),
-    /// What the guard admits.
+    /// The documents that the guard admits.
     Scoped(ScopedReader<'a>),
 }
 
@@ -68,10 +68,9 @@ impl std::fmt::Debug for dyn Source {
 }
 
 impl<'a> Router<'a> {
-    /// Creates a router over `store` that allows what `guard` allows, and to which
-    /// nothing outside its scope exists. It searches
-    /// lexically only until it is given an embedder. Each hit is checked against
-    /// its source if that is among `sources`.
+    /// Creates a router over `store` that `guard` restricts: nothing outside its scope
+    /// exists. It searches lexically only until it is given an embedder. Each hit is
+    /// checked against its source if that is among `sources`.
     pub fn new(store: &'a dyn Reader, sources: &'a [Box<dyn Source>], guard: Guard) -> Self {
         let view = guard.view();
         let is_within = view.is_everything() || store.scope() == Some(view);
@@ -145,7 +144,7 @@ impl<'a> Router<'a> {
         self
     }
 
-    /// Sets what ends the wait for a model.
+    /// Sets a token that ends the wait for a model.
     #[must_use]
     pub(crate) fn cancelled_by(mut self, cancel: Option<Cancel>) -> Self {
         self.cancel = cancel;
@@ -206,8 +205,8 @@ impl<'a> Router<'a> {
         speller.suggestion(word)
     }
 
-    /// Returns what is read from: for a guard that does not see everything, as if
-    /// there were nothing outside its scope.
+    /// Returns the reader: for a guard that does not see everything, one in which nothing
+    /// outside its scope exists.
     pub(super) fn store(&self) -> &dyn Reader {
         match &self.store {
             View::Whole(store) => *store,
@@ -257,7 +256,7 @@ impl<'a> Router<'a> {
         }
     }
 
-    /// Returns what embeds candidates without a vector, if they are embedded.
+    /// Returns the embedder of candidates without a vector, if these are embedded.
     pub(super) fn candidate_embedder(&self) -> Option<(&Arc<dyn Embedder>, &Workers)> {
         let embedder = self.embedder.as_ref()?;
         self.embeds_candidates.then_some((embedder, &*self.workers))

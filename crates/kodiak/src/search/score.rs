@@ -1,7 +1,7 @@
 //! Scoring of joined candidates: fusion, then one rescoring stage after another.
 //!
-//! A rescoring stage sees all candidates with their scores and changes the
-//! scores. What a reranker thinks of the best of them comes after, in `rerank`.
+//! A rescoring stage sees all candidates with their scores and changes the scores. A
+//! reranker judges the best of them afterwards, in `rerank`.
 
 use std::collections::{HashMap, HashSet};
 
@@ -27,13 +27,13 @@ use crate::text::Tokenizer;
 /// The evidence above which words count in full, whatever the model knows.
 const CERTAIN: f64 = 0.99;
 
-/// What scoring needs besides the candidates.
+/// The input of scoring, besides the candidates.
 pub(super) struct Scoring<'a> {
     pub(super) store: &'a dyn Reader,
     pub(super) desk: &'a Desk<'a>,
     /// The threads of the candidates.
     pub(super) context: &'a Context,
-    /// What is read with the inspected documents, given the best candidates.
+    /// The reads to do together with the inspected documents, given the best candidates.
     pub(super) also: &'a dyn Fn(&[Candidate], &[usize]) -> Wanted,
     pub(super) fusion: Fusion,
     pub(super) weights: Weights,
@@ -146,7 +146,7 @@ impl Scoring<'_> {
         Ok(())
     }
 
-    /// Adds to the scores of the best candidates what a closer look at them gives.
+    /// Adds the results of a closer look to the scores of the best candidates.
     fn inspect(
         &self,
         candidates: &[Candidate],

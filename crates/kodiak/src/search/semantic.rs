@@ -30,9 +30,9 @@ use crate::store::{Filter, Reader, Revision, Row, VectorIndex, Wanted};
 /// The number of bytes of a query that are embedded; the rest is cut off.
 const MAX_QUERY_BYTES: usize = 4_000;
 
-/// The factor by which the deadline is extended if lexical retrieval has nothing
-/// to show: "nothing found" is what a busy machine must not say too early.
-const ALONE: u32 = 5;
+/// The factor by which the deadline is extended if lexical retrieval has nothing to show: a
+/// busy machine must not say "nothing found" too early.
+const PATIENCE_WITHOUT_WORDS: u32 = 5;
 
 /// How often a wait for a model checks whether it was cancelled.
 const GLANCE: Duration = Duration::from_millis(10);
@@ -53,7 +53,7 @@ pub(super) struct SemanticRetriever<'a> {
     /// The time to wait for the model.
     pub(super) deadline: Duration,
     pub(super) workers: &'a Workers,
-    /// What ends the wait for the model.
+    /// Ends the wait for the model.
     pub(super) cancel: Option<&'a Cancel>,
 }
 
@@ -63,7 +63,7 @@ pub(super) struct Pending {
     target: Target,
     started: Instant,
     patience: Duration,
-    /// What ends the wait.
+    /// Ends the wait.
     cancelled: Option<Cancel>,
     cancel: CancelOnDrop,
 }
@@ -151,7 +151,7 @@ impl Pending {
     /// Extends the deadline if lexical retrieval found no documents.
     pub(super) fn beside(mut self, lexical: usize) -> Self {
         if lexical == 0 {
-            self.patience = self.patience.saturating_mul(ALONE);
+            self.patience = self.patience.saturating_mul(PATIENCE_WITHOUT_WORDS);
         }
         self
     }
@@ -244,7 +244,7 @@ impl SemanticRetriever<'_> {
             target: target.clone(),
             stop: Stop {
                 // Only lexical retrieval can tell whether the wait is extended.
-                deadline: started.checked_add(self.deadline.saturating_mul(ALONE)),
+                deadline: started.checked_add(self.deadline.saturating_mul(PATIENCE_WITHOUT_WORDS)),
                 cancel: cancel.clone(),
             },
         };
@@ -334,8 +334,8 @@ impl SemanticRetriever<'_> {
         Ok(Some(Arc::new(rows)))
     }
 
-    /// Compares the query's vectors exactly with those of the nearest documents and of
-    /// those `beside` them. Returns `None` if the index is not in this state any more.
+    /// Compares the query's vectors exactly with the vectors of the nearest documents and
+    /// of the documents `beside` them. Returns `None` if the index has changed.
     pub(super) fn candidates(
         &self,
         vectors: &QueryVectors,

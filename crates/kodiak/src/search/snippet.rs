@@ -309,10 +309,10 @@ impl<'a> Finder<'a> {
         Snippet { lines, ..snippet }
     }
 
-    /// Leaves frequent stop words unmarked, if the query has other words: what a reader
-    /// looks for is hard to see among every "of" and "the". Those beside another match
-    /// are marked, because they are part of what was typed. The others decide what is shown
-    /// only where nothing else matches.
+    /// Leaves frequent stop words unmarked, if the query has other words: the important
+    /// words are hard to see among every "of" and "the". Stop words beside another match
+    /// are marked, because they are part of the typed phrase. The others influence the
+    /// choice of the snippet only where nothing else matches.
     fn unmark_stop_words(&self, text: &str, matches: &mut Vec<Match>) {
         let is_frequent =
             |found: &Match| self.planned.get(found.term).is_some_and(|it| it.frequent);
@@ -494,19 +494,20 @@ fn title_heading(document: &StoredDocument) -> Range<usize> {
 /// Reports whether an offset of the body is in a line of tags or among the tags at the end
 /// of a line, which are not prose.
 fn is_in_tags(document: &StoredDocument, at: usize) -> bool {
-    const LONGEST: usize = 500;
+    const MAX_TAG_LINE_BYTES: usize = 500;
     let body = document.body.as_str();
     if document.markup != Markup::Markdown {
         return false;
     }
     let end = body[at..].find('\n').map_or(body.len(), |end| at + end);
-    if end - at >= LONGEST {
+    if end - at >= MAX_TAG_LINE_BYTES {
         return false;
     }
     let start = body[..at].rfind('\n').map_or(0, |end| end + 1);
     let line = &body[start..end];
-    let is_tag_line =
-        line.starts_with(['#', ' ', 'T', 't']) && line.len() < LONGEST && plain::is_tag_line(line);
+    let is_tag_line = line.starts_with(['#', ' ', 'T', 't'])
+        && line.len() < MAX_TAG_LINE_BYTES
+        && plain::is_tag_line(line);
     is_tag_line || is_in_last_tags(line, at - start)
 }
 

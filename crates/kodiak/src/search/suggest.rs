@@ -11,10 +11,10 @@ use crate::store::{Filter, Reader, Row};
 use crate::text::fold_into;
 
 /// The lowest Dice coefficient at which a name is suggested.
-const LEAST_ALIKE: f64 = 0.25;
+const MIN_SIMILARITY: f64 = 0.25;
 /// The number of shared bigrams below which a name must be much more similar: two
 /// letters in common are chance.
-const FEW_SHARED: u32 = 3;
+const MIN_SHARED_BIGRAMS: u32 = 3;
 const ALIKE_WITH_FEW: f64 = 0.5;
 /// The number of characters of a text that are compared.
 const MAX_NAME_CHARACTERS: usize = 200;
@@ -81,7 +81,7 @@ pub(super) fn similar_names(
     store.each_name(filter, &mut |(row, _, key, title)| {
         let name = key.rsplit('/').next().unwrap_or(&key);
         let likeness = wanted.likeness(&title).max(wanted.likeness(name));
-        if likeness >= LEAST_ALIKE {
+        if likeness >= MIN_SIMILARITY {
             alike.push((likeness, row));
         }
     })?;
@@ -136,7 +136,7 @@ impl Wanted {
             }
         });
         let likeness = 2.0 * f64::from(shared) / (pairs.len() + all).max(1) as f64;
-        if shared < FEW_SHARED && likeness < ALIKE_WITH_FEW {
+        if shared < MIN_SHARED_BIGRAMS && likeness < ALIKE_WITH_FEW {
             return 0.0;
         }
         likeness
@@ -176,14 +176,14 @@ mod tests {
         let mut wanted = Wanted::new("Sourdough");
         assert!(wanted.likeness("sourdough") > 0.9);
         assert!(wanted.likeness("sourdouhg") > 0.6);
-        assert!(wanted.likeness("meeting notes") < LEAST_ALIKE);
+        assert!(wanted.likeness("meeting notes") < MIN_SIMILARITY);
         assert!(wanted.likeness("so so so so so so so") < 0.4);
         assert!(Wanted::new("?!").pairs.is_empty());
         let mut wanted = Wanted::new("quokka");
         for name in ["ok", "Quiz", "okay.md", "kayak"] {
-            assert!(wanted.likeness(name) < LEAST_ALIKE, "{name}");
+            assert!(wanted.likeness(name) < MIN_SIMILARITY, "{name}");
         }
-        assert!(wanted.likeness("Quokas") > LEAST_ALIKE);
-        assert!(Wanted::new("okk").likeness("ok") > LEAST_ALIKE);
+        assert!(wanted.likeness("Quokas") > MIN_SIMILARITY);
+        assert!(Wanted::new("okk").likeness("ok") > MIN_SIMILARITY);
     }
 }

@@ -1,9 +1,8 @@
-//! Supersession: what was corrected later ranks below its correction.
+//! Supersession: a corrected document ranks below its correction.
 //!
-//! A document may name others that it supersedes. Those are still found, as
-//! history, but below what took their place and with a label. Where only the
-//! older one was found, the newer one joins it, so that a question in outdated words
-//! gets the present answer first.
+//! A document may name others that it supersedes. These are still found, as history, but
+//! below their successors and with a label. Where only the older one was found, the newer
+//! one joins it, so that a question in outdated words gets the present answer first.
 
 use std::collections::{HashMap, HashSet};
 
@@ -16,7 +15,7 @@ use crate::store::Row;
 /// The number of best candidates that are looked at, at least.
 pub(super) const DEPTH: usize = 64;
 /// The longest chain of corrections that is followed.
-const LONGEST_CHAIN: usize = 32;
+const MAX_CHAIN_LENGTH: usize = 32;
 
 /// How a ranking changes.
 #[derive(Clone, Copy)]
@@ -31,7 +30,7 @@ pub(super) struct Supersession<'a> {
 }
 
 impl Supersession<'_> {
-    /// Labels superseded candidates, and moves each below what supersedes it.
+    /// Labels superseded candidates, and moves each below its successor.
     pub(super) fn apply(&self, ranked: &mut Ranked) -> Result<()> {
         let depth = DEPTH.max(self.limit.saturating_mul(2));
         let rows: Vec<Row> = ranked.candidates.iter().map(|one| one.row).collect();
@@ -104,8 +103,8 @@ struct Placing<'a> {
 }
 
 impl Placing<'_> {
-    /// Places what supersedes a document and then the document, if it is a candidate
-    /// that was not placed yet, with at least this score.
+    /// Places the successors of a document and then the document, if it is a candidate that
+    /// was not placed yet, with at least this score.
     fn place(&mut self, row: Row, score: f64, depth: usize) {
         let candidate = self.waiting.remove(&row);
         let joins = || self.joining.contains(&row) && !self.placed.iter().any(|one| one.row == row);
@@ -120,7 +119,7 @@ impl Placing<'_> {
             })
         });
         // Not in a circle, in which each would be above the other.
-        if depth <= LONGEST_CHAIN && newest(self.chains, row).is_some() {
+        if depth <= MAX_CHAIN_LENGTH && newest(self.chains, row).is_some() {
             for &newer in self.chains.get(&row).into_iter().flatten() {
                 self.place(newer, score, depth + 1);
             }

@@ -74,8 +74,8 @@ impl Surface<'_> {
         }
     }
 
-    /// Reports whether every word of the vocabulary that the stem matches is also
-    /// meant by what was typed.
+    /// Reports whether the typed word also means every word of the vocabulary that the stem
+    /// matches.
     fn is_exact(&self, typed: &Typed) -> Result<bool> {
         let stemming = self.lexicon.stemming();
         let stem = |word: &str| {

@@ -178,7 +178,7 @@ struct Planner<'a> {
     counts_common: bool,
 }
 
-/// What is known of the rarest term of a text.
+/// The rarest term of a text.
 #[derive(Clone, Copy, Debug)]
 struct Weighed {
     /// Its idf, capped if the text is a stop word, times a factor.
@@ -339,8 +339,7 @@ impl Planner<'_> {
         Some(QueryWord { number, surprise })
     }
 
-    /// Plans the terms of a text, whose weights count this much, and returns what is
-    /// known of its rarest.
+    /// Plans the terms of a text, whose weights count this much, and returns the rarest.
     fn weigh(&mut self, text: &str, factor: f64) -> Result<Weighed> {
         let terms = self.terms_of(text);
         let names = terms.iter().map(|(term, _)| term.as_str());

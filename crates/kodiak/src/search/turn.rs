@@ -1,8 +1,7 @@
 //! A turn of a conversation: whether the query names its speaker, and the share
 //! of questions in it.
 //!
-//! Owns reading these off author and text. What they are worth is decided in
-//! `rank::thread`.
+//! Owns reading these off author and text. `rank::thread` decides how much they count.
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -14,10 +13,10 @@ use crate::text::{Purpose, Tokenizer};
 /// long.
 pub(super) const MAX_BODY_BYTES: usize = 16 << 10;
 
-/// The mean length of the documents of a thread up to which they are turns, in
-/// bytes. Longer ones say themselves what they are about and need no context: on
-/// whole sessions of 3 kB, that of the sessions before and after cost .014 nDCG@10;
-/// on passages of 1 kB it gains .15.
+/// The mean length of the documents of a thread up to which they are turns, in bytes.
+/// Longer ones name their subject themselves and need no context: on whole sessions of 3
+/// kB, the context of the sessions before and after cost .014 nDCG@10; on passages of 1 kB
+/// it gains .15.
 const MAX_MEAN_BYTES: usize = 2 << 10;
 
 /// The characters that end a sentence.
@@ -25,7 +24,7 @@ const ENDS: [char; 6] = ['.', '!', '?', '。', '！', '？'];
 /// The characters that end a question.
 const ASKS: [char; 2] = ['?', '？'];
 
-/// Reports whether `count` documents are turns on the whole. `lengths` are those of
+/// Reports whether `count` documents are turns on the whole. `lengths` are the lengths of
 /// the documents that are short enough to be read.
 pub(super) fn are_turns(count: usize, lengths: impl ExactSizeIterator<Item = usize>) -> bool {
     let unread = count.saturating_sub(lengths.len());

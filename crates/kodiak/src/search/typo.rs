@@ -145,8 +145,8 @@ impl Speller<'_> {
         self.lexicon.has_word(folded)
     }
 
-    /// Returns where a word that may be meant by what was typed, or another form of it,
-    /// occurs in the documents that the filter admits.
+    /// Returns where a word that the typed one may stand for, or another form of it, occurs
+    /// in the documents that the filter admits.
     fn occurrence(&self, typed: &str, near: SimilarWord) -> Result<Occurrence> {
         // Fails if the full text is missing, which would look like a damaged index.
         self.lexicon.corpus()?;

@@ -18,7 +18,7 @@ const MAX_CHARACTERS: usize = 80;
 /// The subject of the sentence where everything was searched.
 const ANYTHING: &str = "nothing";
 
-/// What is known about hits none of which is probably relevant.
+/// The uncertainty of an answer without a relevant hit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Uncertainty {
@@ -87,8 +87,8 @@ impl fmt::Display for Uncertainty {
 }
 
 impl Searching<'_> {
-    /// Returns what is known if none of the hits is probably relevant. Hits that
-    /// contain every word are what was typed, so they are not uncertain.
+    /// Returns the uncertainty if none of the hits is probably relevant. Hits that contain
+    /// every word match the query literally, so they are not uncertain.
     pub(super) fn uncertainty(
         &self,
         plan: &Plan,
@@ -144,7 +144,7 @@ impl Searching<'_> {
 
 impl Answer {
     /// Adds the notices of another answer, whose best hits this one has after its own.
-    /// What each answer says about all of its hits becomes true of all hits together.
+    /// Statements about all hits of an answer become statements about all hits together.
     pub fn join_notices(&mut self, others: Notices) {
         let own = std::mem::take(&mut self.notices.0);
         let (mut uncertain, mut left_out) = (Vec::new(), None);

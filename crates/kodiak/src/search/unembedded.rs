@@ -1,10 +1,10 @@
 //! Candidates without a vector: the best of them are embedded while the search
 //! runs.
 //!
-//! Notes are embedded after they are indexed, which takes a while. Until then a
-//! note that was found by its words has no similarity, and fusion ranks it below
-//! all that have one. Its first chunk is enough to place it: title and opening tell
-//! what it is about. The vector serves this search only.
+//! Notes are embedded after they are indexed, which takes a while. Until then a note that
+//! was found by its words has no similarity, and fusion ranks it below all that have one.
+//! Its first chunk is enough to place it: title and opening name its subject. The vector
+//! serves this search only.
 //!
 //! Many searches at once must not embed beside each other: they use threads of the
 //! shared pool that no query needs.
@@ -24,8 +24,8 @@ use crate::embed::{Embedder, Role};
 use crate::error::Result;
 use crate::store::{Row, StoredDocument};
 
-/// The longest time that this may add to a search: what a person hardly notices.
-const LONGEST: Duration = Duration::from_millis(200);
+/// The longest time that this may add to a search, which a person hardly notices.
+const MAX_DELAY: Duration = Duration::from_millis(200);
 /// The length in bytes above which a document is left out: dividing it into chunks
 /// would take too long.
 const MAX_BODY_BYTES: usize = 256 * 1024;
@@ -52,7 +52,7 @@ pub(super) fn embed(
         return Ok(());
     }
     let documents = desk.documents(&rows)?;
-    let until = Instant::now() + LONGEST;
+    let until = Instant::now() + MAX_DELAY;
     let until = deadline.map_or(until, |deadline| deadline.min(until));
     let batch = Arc::new(Batch {
         embedder: Arc::clone(embedder),

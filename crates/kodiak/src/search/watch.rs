@@ -1,4 +1,4 @@
-//! What documents show of a word: where it occurs, which words it begins, and whether
+//! Observations of a word in documents: where it occurs, which words it begins, and whether
 //! they have it as typed.
 //!
 //! A search reads such documents before it retrieves, as few as decide. Owns which
@@ -26,8 +26,8 @@ const MAX_DIVIDED: usize = 500;
 /// A question that only documents answer.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Watch {
-    /// Where a folded word occurs, which this many documents have and which may be meant
-    /// by what was typed.
+    /// Where a folded word occurs that this many documents have and that the typed word may
+    /// stand for.
     Occurrence {
         word: String,
         documents: u64,
@@ -57,7 +57,7 @@ pub(super) enum Seen {
 }
 
 impl Watch {
-    /// Returns what is assumed before any document was read.
+    /// Returns the assumption before any document was read.
     pub(super) fn guess(&self) -> Seen {
         match self {
             Self::Occurrence { .. } => Seen::Occurrence(Occurrence::None),

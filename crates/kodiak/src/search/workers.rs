@@ -1,9 +1,9 @@
 //! A bounded thread pool that all semantic searches of a process share.
 //!
-//! Ten impatient callers must not run a model ten times at once. Jobs wait in a
-//! queue of limited length; a job that does not fit is refused at once. Queries come
-//! first: what only improves an answer gets a thread that has nothing else to do, or
-//! none, and gives it back when a query waits.
+//! Ten impatient callers must not run a model ten times at once. Jobs wait in a queue of
+//! limited length; a job that does not fit is refused at once. Queries come first: a job
+//! that only improves an answer gets an idle thread or none, and gives it back when a query
+//! waits.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};

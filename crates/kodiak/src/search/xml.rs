@@ -6,7 +6,7 @@ use kodiak_text::Timestamp;
 
 use super::Hit;
 
-/// What is said if there is no hit.
+/// The output if there is no hit.
 pub const NOTHING: &str = "No matches found.\n";
 /// The maximum number of characters of a snippet.
 const MAX_SNIPPET: usize = 200;

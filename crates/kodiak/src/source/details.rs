@@ -27,7 +27,7 @@ impl std::fmt::Debug for Described<'_> {
 }
 
 impl Described<'_> {
-    /// Returns what the fields alone say, which holds for a document of any source.
+    /// Returns the details that the fields alone hold, which every source has.
     pub fn by_fields(&self) -> Result<Details> {
         let fields = (self.fields)()?;
         let archived = |(name, value): &(String, String)| name == "archived" && value == "true";
@@ -38,16 +38,16 @@ impl Described<'_> {
     }
 }
 
-/// What a source knows of a document.
+/// The details that a source knows of a document.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Details {
     /// Whether its author has archived it.
     pub archived: bool,
-    /// What is known of it if it is a turn of a session.
+    /// The details of a turn, if it is one of a session.
     pub turn: Option<TurnDetails>,
 }
 
-/// What is known of a document that is a turn of a session with an agent.
+/// The details of a document that is a turn of a session with an agent.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct TurnDetails {
     /// The agent.

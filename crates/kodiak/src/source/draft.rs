@@ -15,7 +15,7 @@ pub struct Draft {
     /// The folder in which a key is made from the title, such as `work/atlas`; the
     /// root of the source if there is none.
     pub folder: Option<String>,
-    /// What the name of its file ends with, if the key is made from the title.
+    /// The suffix of its file name, if the key is made from the title.
     pub mark: Option<String>,
     /// Its title.
     pub title: String,

@@ -8,7 +8,7 @@ use crate::document::Version;
 use crate::error::Result;
 use crate::store::{Reader, VisitOrder};
 
-/// What a reader knows of one source.
+/// The state of one source in the index.
 #[derive(Clone, Copy)]
 pub(crate) struct Indexed<'a> {
     pub(crate) reader: &'a dyn Reader,

@@ -1,7 +1,7 @@
-//! A quick look at a source: what the index knows of it, and what has changed.
+//! A quick look at a source: its state in the index, and its changes.
 //!
-//! Owns the values that a source and the engine exchange while a search runs.
-//! Each source decides how to look; `sync::refresh` stores what was found.
+//! Owns the values that a source and the engine exchange while a search runs. Each source
+//! decides how to look; `sync::refresh` stores the changes.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -12,8 +12,8 @@ use crate::error::Result;
 use crate::store::EntryRow;
 pub use crate::store::KnownEntry;
 
-/// What the index knows of a source. Each method reads the index, so that a
-/// source asks only for what it needs.
+/// The state of a source in the index. Each method reads the index, so a source should call
+/// only those that it needs.
 pub trait Known {
     /// Returns the version of each container, by key. It is empty if the source
     /// was last synced by a version of the program that did not store them.
@@ -31,7 +31,7 @@ pub trait Known {
     }
 }
 
-/// What a quick look found.
+/// The result of a quick look.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Look {
     /// Whether the source was looked at completely. Otherwise there may be more

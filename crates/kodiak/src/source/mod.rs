@@ -1,10 +1,10 @@
 //! Sources: where documents come from.
 //!
-//! A source lists its entries cheaply, each with a version, and reads one entry
-//! at a time into any number of documents. It knows its medium: what counts as
-//! one entry, when a version can be trusted, and what can be read at all. The
-//! sync finds out what has changed since the last time. A search has less time:
-//! it asks the source for changes with [`Source::changes_since`].
+//! A source lists its entries cheaply, each with a version, and reads one entry at a time
+//! into any number of documents. It knows its medium: what an entry is, when a version can
+//! be trusted, and which entries can be read at all. The sync finds the changes since the
+//! last time. A search has less time: it asks the source for changes with
+//! [`Source::changes_since`].
 
 mod details;
 mod draft;
@@ -98,8 +98,7 @@ pub trait Source: Send + Sync {
         Ok(Vec::new())
     }
 
-    /// Returns what the source knows of one of its documents, beyond what the index
-    /// holds.
+    /// Returns the details of one of its documents that the index lacks.
     fn describe(&self, described: &Described<'_>) -> Result<Details> {
         described.by_fields()
     }
@@ -111,7 +110,7 @@ pub trait Source: Send + Sync {
         None
     }
 
-    /// Returns what holds for all of its documents.
+    /// Returns the traits that all of its documents share.
     fn traits(&self) -> Traits {
         Traits::default()
     }
@@ -121,8 +120,7 @@ pub trait Source: Send + Sync {
         None
     }
 
-    /// Erases what the source itself has kept of these documents. Most sources
-    /// keep nothing.
+    /// Erases the source's own copies of these documents. Most sources keep nothing.
     fn forget(&self, keys: &[&str]) -> Result<()> {
         let _ = keys;
         Ok(())
@@ -140,7 +138,7 @@ pub trait Source: Send + Sync {
     }
 }
 
-/// What holds for all documents of a source.
+/// The traits that all documents of a source share.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Traits {
     /// Whether they are statements, so that one that only restates another adds nothing
@@ -265,12 +263,12 @@ pub struct Trashed {
 
 /// The copies that a source keeps of its entries, because their originals may go.
 pub trait KeptCopies {
-    /// Learns what was forgotten and must not be kept again. An engine calls this for
-    /// each source before it reads one.
+    /// Learns which documents were forgotten and must not be kept again. An engine calls
+    /// this for each source before it reads one.
     fn leave_out(&self, forgotten: &Tombstones);
 
-    /// Returns the threads in which the source may repeat what an entry says, once the
-    /// entry is gone.
+    /// Returns the threads in which the source may repeat the text of an entry that is
+    /// gone.
     fn repeated_threads(&self, entry_key: &str) -> Vec<String>;
 
     /// Moves copies to the trash, and records when. One that is gone is left out.
@@ -375,7 +373,7 @@ pub struct Entry {
     pub size_hint: u64,
 }
 
-/// What is known of an entry without reading it.
+/// The presence of an entry, known without reading it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Presence {
     /// It exists, in this version.
@@ -386,9 +384,9 @@ pub enum Presence {
     Unknown,
 }
 
-/// The outcome of reading an entry. The version is that of what was read, which
-/// may differ from the listed one. If it cannot be trusted, it is
-/// [`Version::UNKNOWN`], and the entry is read again next time.
+/// The outcome of reading an entry. The version belongs to the content that was read, and
+/// may differ from the listed one. If it cannot be trusted, it is [`Version::UNKNOWN`], and
+/// the entry is read again next time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reading {
     /// It was read; its documents were emitted.

@@ -1,10 +1,10 @@
 //! The rule for drives that are mounted below the root of a source.
 //!
 //! A drive that is not mounted leaves an empty folder behind, and the source still shows
-//! its other entries. So a source marks each mount point with a container of its own. If
-//! the mark is missing from a listing, although the folder is there and shows no entry,
-//! the drive is away, and the entries below the folder do not count as gone. A folder
-//! that was deleted, or that shows other entries, is as deleted as any other.
+//! its other entries. So a source marks each mount point with a separate container. If the
+//! mark is missing from a listing, although the folder is there and shows no entry, the
+//! drive is away, and the entries below the folder do not count as gone. A folder that was
+//! deleted, or that shows other entries, is as deleted as any other.
 
 use std::collections::HashMap;
 use std::io;
@@ -46,7 +46,7 @@ pub fn away<'k>(
     away.map(|(_, folder)| folder).collect()
 }
 
-/// Returns what is to be noted of a folder whose drive is away.
+/// Returns the note about a folder whose drive is away.
 pub fn left_out(folder: &str) -> LeftOut {
     LeftOut {
         key: folder.to_owned(),
@@ -54,7 +54,7 @@ pub fn left_out(folder: &str) -> LeftOut {
     }
 }
 
-/// Returns the error for what needs a folder whose drive is away.
+/// Returns the error for an operation that needs a folder whose drive is away.
 pub(crate) fn not_mounted(source: &dyn Source, folder: &str) -> Error {
     let path = Path::new(&source.location()).join(folder.trim_end_matches('/'));
     let reason = "its drive is not mounted; connect it, or delete the empty folder if its \

@@ -10,7 +10,7 @@ use crate::store::Filter;
 pub struct TrashedDocument {
     /// Its file.
     pub file: Trashed,
-    /// What the file says.
+    /// The content of the file.
     pub document: Document,
 }
 

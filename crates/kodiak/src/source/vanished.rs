@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 /// The number of entries that are checked between two looks at the clock.
 const BLOCK: usize = 128;
 
-/// What a source shows of the entries that are indexed.
+/// The state in which a source shows its indexed entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shown {
     /// At least one of them is there.

@@ -18,7 +18,7 @@ pub(crate) struct WithoutTombstones<'a> {
     tombstones: &'a Tombstones,
     /// Where it is as the index says it, if not as it says itself.
     place: Option<String>,
-    /// Whether it was asked what was forgotten. Nothing is erased while a writer syncs.
+    /// Whether the tombstones were read. Nothing is erased while a writer syncs.
     asked: AtomicBool,
 }
 

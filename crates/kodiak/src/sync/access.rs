@@ -22,8 +22,8 @@ pub(super) fn writing<T>(
     returning(work, |work| access.write(work))
 }
 
-/// Passes `work` to `run` by reference, so that what runs it is compiled once and not for
-/// each work. Returns the result of `work`.
+/// Passes `work` to `run` by reference, so that `run` is compiled once and not for each
+/// `work`. Returns the result of `work`.
 pub(crate) fn returning<T>(
     work: impl FnOnce(&mut dyn Writer) -> Result<T>,
     run: impl FnOnce(&mut dyn FnMut(&mut dyn Writer) -> Result<()>) -> Result<()>,

@@ -1,14 +1,13 @@
 //! The backfill: gives every chunk a vector, as far as time allows.
 //!
 //! Cached vectors are stored at once (`cached`). The rest is embedded in groups, in the order
-//! of the store: the first chunks of all documents before the depths of long ones,
-//! newest documents first. `walk` reads that order page by page, and puts first
-//! what was written while a model works. `drive` calls the embedder and decides
-//! about retries. The write lock is released while a model works, because that
-//! takes minutes where writing takes milliseconds. New vectors go to the cache at
-//! once, so a process that dies loses only the calls in progress, and the next one
-//! continues from there. Where several processes may embed at once, each claims a group
-//! before it reads the texts (`shared`).
+//! of the store: the first chunks of all documents before the depths of long ones, newest
+//! documents first. `walk` reads that order page by page, and moves chunks to the front that
+//! were written while a model works. `drive` calls the embedder and decides about retries.
+//! The write lock is released while a model works, because that takes minutes where writing
+//! takes milliseconds. New vectors go to the cache at once, so a process that dies loses only
+//! the calls in progress, and the next one continues from there. Where several processes may
+//! embed at once, each claims a group before it reads the texts (`shared`).
 
 mod cached;
 mod drive;
@@ -184,7 +183,7 @@ enum Ended {
     Stopped(EmbedError),
 }
 
-/// What was said about the progress of a walk, and what is done since.
+/// The reported progress of a walk, and the progress since.
 #[derive(Default)]
 struct Told {
     found: bool,
@@ -225,7 +224,7 @@ impl Backfill<'_> {
         }
     }
 
-    /// Embeds what was stored last, the beginnings of documents first.
+    /// Embeds the chunks that were stored last, the beginnings of documents first.
     fn run_recent(&mut self, access: &dyn WriteAccess) -> Result<()> {
         let recent = self.in_model(access, |writer, model| {
             let oldest = writer.newest_chunk()? - PAGE as i64;

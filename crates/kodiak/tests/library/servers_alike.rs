@@ -19,7 +19,7 @@ use serde_json::Value;
 use crate::collection::{Collection, ask_in};
 use crate::embedders::{Scripted, tiny};
 use crate::servers::{Server, servers};
-use crate::store_calls::{MOST, QUERIES, collection, requests, talk};
+use crate::store_calls::{MAX_CALLS, QUERIES, collection, requests, talk};
 
 const WHY: &str = "tests/postgres/with starts servers and sets KODIAK_TEST_POSTGRES";
 
@@ -64,7 +64,7 @@ fn a_search_takes_at_most_eight_round_trips() {
                 .unwrap();
             let trips = reader.round_trips();
             (all, searches) = (all + trips, searches + 1);
-            if trips > MOST {
+            if trips > MAX_CALLS {
                 beyond.push(format!("{about}: {trips} round trips"));
             }
         }

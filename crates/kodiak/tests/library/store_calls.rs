@@ -35,7 +35,7 @@ use crate::collection::{Collection, EVERY_MODE, ask_in, topics};
 use crate::embedders::Scripted;
 
 /// The number of calls that a search makes at most.
-pub(crate) const MOST: usize = 8;
+pub(crate) const MAX_CALLS: usize = 8;
 
 /// The number of calls of each method.
 type Calls = Arc<Mutex<BTreeMap<&'static str, usize>>>;
@@ -381,7 +381,7 @@ fn beyond(reader: &dyn Reader, sources: &[Box<dyn Source>], guard: &Guard) -> Ve
             .unwrap();
         let calls = reader.calls.lock().unwrap();
         let total: usize = calls.values().sum();
-        if total > MOST {
+        if total > MAX_CALLS {
             beyond.push(format!("{about}: {total} calls, {calls:?}"));
         }
     }

@@ -26,8 +26,8 @@ const AFTER: usize = 2_000;
 /// leave little to show of the first bytes.
 const MAX_AFTER: usize = 32_000;
 
-/// How many characters behind a snippet decide where it ends: whether a sentence
-/// ends depends on what follows.
+/// How many characters behind a snippet decide where it ends: whether a sentence ends
+/// depends on the text that follows.
 const LOOKAHEAD: usize = 8;
 
 /// Returns the excerpt around `span` of the body, with all its matches marked.
@@ -125,8 +125,8 @@ fn floor(text: &str, at: usize) -> usize {
         .unwrap_or(0)
 }
 
-/// Returns the range of the prose that is from `span` of the body; the empty range
-/// before what follows the span if nothing of it is shown.
+/// Returns the range of the prose that is from `span` of the body; the empty range before
+/// the text that follows the span if nothing of it is shown.
 fn anchor(prose: &Prose, span: &Range<usize>) -> Range<usize> {
     let boundary = |at: &usize| prose.text.is_char_boundary(*at);
     let places = |range: Range<usize>| prose.places_of(range).filter(boundary);
@@ -212,7 +212,7 @@ impl Cut {
         }
     }
 
-    /// Makes the snippet, with what is from `matches` of the body marked.
+    /// Makes the snippet, with `matches` of the body marked.
     fn snippet(self, prose: &Prose, matches: &[Range<usize>]) -> Snippet {
         const SEPARATORS: [char; 6] = [' ', '·', ';', ':', ',', '…'];
         let Range { mut start, mut end } = self.range;
@@ -376,8 +376,8 @@ fn is_wide_end(character: char) -> bool {
     matches!(character, '。' | '！' | '？' | '．' | '｡' | '।' | '॥')
 }
 
-/// Reports whether what comes before a full stop is an initial, part of an
-/// abbreviation such as "e.g.", a form of address, or the number of a day.
+/// Reports whether the word before a full stop is an initial, part of an abbreviation such
+/// as "e.g.", a form of address, or the number of a day.
 fn is_abbreviation(said: &str) -> bool {
     const ABBREVIATED: [&str; 12] = [
         "Mr", "Mrs", "Ms", "Dr", "Prof", "St", "No", "Nr", "vs", "bzw", "ca", "cf",

@@ -59,8 +59,8 @@ pub(super) fn excerpt_of_best(document: &StoredDocument, matches: &[Match]) -> S
     excerpt(document, matches, &span)
 }
 
-/// Returns how much a match counts for the choice of what to show: a sentence says more
-/// than a row of a table, which says more than a link or the name of a column.
+/// Returns how much a match counts for the choice of a snippet: a sentence says more than a
+/// row of a table, which says more than a link or the name of a column.
 fn readable(shape: Shape) -> f64 {
     match shape {
         Shape::Prose => 1.0,
@@ -72,9 +72,9 @@ fn readable(shape: Shape) -> f64 {
 
 /// Returns the shape of the line of a body that an offset is in.
 fn shape_at(body: &str, at: usize) -> Shape {
-    const LONGEST: usize = 1_000;
-    let earliest = body.ceil_char_boundary(at.saturating_sub(LONGEST));
-    let latest = body.floor_char_boundary(at.saturating_add(LONGEST));
+    const MAX_LINE_BYTES: usize = 1_000;
+    let earliest = body.ceil_char_boundary(at.saturating_sub(MAX_LINE_BYTES));
+    let latest = body.floor_char_boundary(at.saturating_add(MAX_LINE_BYTES));
     let start = body[earliest..at].rfind('\n');
     let start = match start {
         Some(end) => earliest + end + 1,
@@ -147,8 +147,8 @@ fn weight(matches: &[Match]) -> f64 {
 /// Reports whether an offset of a body is inside the address of a link or behind the
 /// host of an address.
 fn is_in_address(body: &str, at: usize) -> bool {
-    const LONGEST: usize = 300;
-    let before = &body.as_bytes()[at.saturating_sub(LONGEST)..at];
+    const MAX_ADDRESS_BYTES: usize = 300;
+    let before = &body.as_bytes()[at.saturating_sub(MAX_ADDRESS_BYTES)..at];
     let space = before.iter().rposition(u8::is_ascii_whitespace);
     let before = &before[space.map_or(0, |space| space + 1)..];
     let after = |opening: &[u8]| {

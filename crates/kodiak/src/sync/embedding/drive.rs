@@ -1,11 +1,10 @@
 //! Drives an embedder over texts: batches, workers, and the response to each
 //! kind of failure.
 //!
-//! This module decides what is retried and when the run ends. The backfill
-//! supplies the texts and stores the vectors. Workers have a low priority, because
-//! searches run beside them. They are plain threads: an
-//! embedder may wait for a network, which must not block a pool of worker
-//! threads.
+//! This module decides about retries and the end of the run. The backfill supplies the
+//! texts and stores the vectors. Workers have a low priority, because searches run beside
+//! them. They are plain threads: an embedder may wait for a network, which must not block a
+//! pool of worker threads.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

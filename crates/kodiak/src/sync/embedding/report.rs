@@ -1,4 +1,4 @@
-//! What a backfill reports while it runs and when it ends.
+//! The reports of a backfill, while it runs and when it ends.
 
 /// The result of a backfill.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,9 +1,9 @@
 //! Walks over the pending chunks in the order of the store, a page at a time.
 //!
 //! Between two groups it asks for chunks that were stored since, by this process or
-//! another. A few are what a person or an agent has just written: they come next, whole.
-//! More than a group are an import: the walk ends with its page, and the next one has
-//! them in their places.
+//! another. A few are the work of a person or an agent: they come next, whole. More than a
+//! group are an import: the walk ends with its page, and the next one has them in their
+//! places.
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
@@ -29,7 +29,7 @@ pub(super) struct Walk {
     newest: Option<i64>,
 }
 
-/// What to embed next.
+/// The chunks to embed next.
 pub(super) enum Next {
     /// Chunks in their order, those with the same text next to each other.
     Group(Vec<Pending>),
@@ -67,7 +67,7 @@ impl Walk {
         &self.ahead
     }
 
-    /// Returns what to embed next. Chunks whose vectors are cached get them, and
+    /// Returns the chunks to embed next. Chunks whose vectors are cached get them, and
     /// those that failed in this run are left out.
     pub(super) fn next(
         &mut self,
