@@ -45,7 +45,7 @@ const DAMAGED: &str = "db.damaged";
 /// The beginning of the extension of a cache in another format that was moved aside.
 const FORMAT_ASIDE: &str = "db.format-";
 
-/// What opening a file found.
+/// The outcome of opening a file.
 enum Opened {
     Usable(EmbeddingCache),
     /// An embedding cache in a format that this version does not read.

@@ -41,11 +41,11 @@ pub struct Filter {
     pub fields: Vec<(String, String)>,
     /// The document is none of these.
     pub without: Vec<Row>,
-    /// What exists for the caller, whatever else the filter asks for.
+    /// The documents that exist for the caller, whatever else the filter demands.
     pub scope: Scope,
 }
 
-/// What exists for a caller: everything by default.
+/// The documents that exist for a caller: all of them by default.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Scope {
     sources: Option<Vec<String>>,
@@ -87,8 +87,7 @@ impl Scope {
         }
     }
 
-    /// Returns the scope with only what exists in both. No document is in two
-    /// projects.
+    /// Returns the intersection of both scopes. No document is in two projects.
     #[must_use]
     pub fn and(&self, other: &Self) -> Self {
         let projects = (&self.project, &other.project);
@@ -128,8 +127,8 @@ impl Scope {
         self.sources.as_deref()
     }
 
-    /// Returns the project whose documents exist, or `None` if those of all
-    /// projects and of none exist.
+    /// Returns the project whose documents exist, or `None` if documents of every project
+    /// and of none exist.
     pub fn project(&self) -> Option<&str> {
         self.project.as_deref()
     }

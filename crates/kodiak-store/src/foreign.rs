@@ -158,7 +158,7 @@ fn choose(path: &Path) -> io::Result<Way> {
     })
 }
 
-/// Reports whether a database is in WAL mode. What is not a database is not.
+/// Reports whether a file is a database in WAL mode.
 fn is_wal(path: &Path) -> io::Result<bool> {
     let mut header = [0; READ_VERSION + 1];
     match files::open(path)?.read_exact(&mut header) {
@@ -168,9 +168,9 @@ fn is_wal(path: &Path) -> io::Result<bool> {
     }
 }
 
-/// Returns how many steps SQLite may take for one piece of work in a database. Even
-/// the smallest row is several bytes and takes a few dozen steps; what takes far more
-/// does not end, such as a view or damaged pages that lead back to themselves.
+/// Returns how many steps SQLite may take for one piece of work in a database. Even the
+/// smallest row is several bytes and takes a few dozen steps; work that takes far more
+/// never ends, such as a view or damaged pages that lead back to themselves.
 fn steps_for(path: &Path) -> u64 {
     let bytes = |path: &Path| fs::metadata(path).map_or(0, |metadata| metadata.len());
     let bytes = bytes(path).saturating_add(bytes(&beside(path, "-wal")));

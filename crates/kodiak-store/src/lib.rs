@@ -50,9 +50,9 @@
 //!
 //! # How to add a store
 //!
-//! Implement [`Store`], the traits of [`Reader`] and those of [`Writer`]. Where a method
-//! has a default, it is made of others, and a store overrides it only to be faster. The
-//! contract tests of the library run on any store.
+//! Implement [`Store`], the traits of [`Reader`] and the traits of [`Writer`]. Methods with
+//! a default call others, and a store overrides them only to be faster. The contract tests
+//! of the library run on any store.
 //!
 //! *Calls.* A search makes at most eight calls, because over a network each is a round
 //! trip; a test counts them. Three methods carry most of it, and each takes everything
@@ -81,14 +81,13 @@
 //! [`Store::place`] only for messages.
 //!
 //! *Vectors.* A store keeps vectors as it likes. [`VectorIndex`] is an index on this
-//! machine, derived from them; what it lacks is in [`VectorIndex::late`]. Its similarities
+//! machine, derived from them; newer vectors are in [`VectorIndex::late`]. Its similarities
 //! choose candidates, and [`Documents::read`] returns their exact vectors.
 //!
 //! *Scores.* A store finds terms and positions; [`kodiak_rank`] scores them.
 //!
-//! *Scopes.* [`ScopedReader`] restricts any reader to a scope, and counts what is in the
-//! scope itself. A store that counts by scope returns its own reader with
-//! [`State::scope`].
+//! *Scopes.* [`ScopedReader`] restricts any reader to a scope, and does its own counting
+//! there. A store that counts by scope returns its own reader with [`State::scope`].
 
 mod best;
 pub mod cache;

@@ -20,7 +20,7 @@ const STEP: Duration = Duration::from_millis(25);
 const ASKING: Duration = Duration::from_secs(5);
 
 /// The most bytes that are read of a holder's name.
-const LONGEST_NAME: u64 = 1_000;
+const MAX_NAME_BYTES: u64 = 1_000;
 
 /// The right to write to an index, held until dropped.
 #[derive(Debug)]
@@ -65,7 +65,7 @@ impl WriteLock {
 }
 
 /// Takes the lock of a file. Fails only if a process holds it for writing: a shared lock
-/// is that of a process that asks who holds it, and ends at once.
+/// belongs to a process that asks for the holder, and ends at once.
 fn try_lock(file: &File) -> std::result::Result<(), TryLockError> {
     let started = Instant::now();
     loop {
@@ -89,7 +89,7 @@ fn try_lock(file: &File) -> std::result::Result<(), TryLockError> {
 /// still true.
 fn named_in(file: &mut File) -> String {
     let mut holder = String::new();
-    let _ = file.take(LONGEST_NAME).read_to_string(&mut holder);
+    let _ = file.take(MAX_NAME_BYTES).read_to_string(&mut holder);
     match holder.trim() {
         "" => "another process".to_owned(),
         named => named.to_owned(),

@@ -3,8 +3,8 @@
 use super::{Row, StoredDocument};
 use kodiak_text::document::Timestamp;
 
-/// The place of a document in the order of time. Documents of the same second are
-/// in the order of their keys, which for memories is that of time.
+/// The place of a document in the order of time. Documents of the same second are in the
+/// order of their keys, which for memories is the order of time.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Moment {
     /// When it was written or, if it does not say so, last changed.

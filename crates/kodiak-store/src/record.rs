@@ -1,8 +1,9 @@
 //! Records beside an index: journals of unfinished work, and tombstones.
 //!
-//! A record says what must be finished, or must not come back, whichever process does it. So
-//! each store keeps records where every process that opens the index finds them: an index in
-//! a file beside it, one on a server in its tables. What a record says is up to its owner.
+//! A record names work that must be finished, or documents that must not come back,
+//! whichever process writes next. So each store keeps records where every process that opens
+//! the index finds them: an index in a file beside it, one on a server in its tables. Its
+//! owner decides what a record contains.
 
 use std::fmt::Debug;
 use std::io::ErrorKind;
@@ -28,7 +29,7 @@ pub trait Record: Debug + Send + Sync {
     /// Reports whether there is one.
     fn exists(&self) -> Result<bool>;
 
-    /// Reads what was recorded, if there is anything.
+    /// Reads the record, if there is one.
     fn read(&self) -> Result<Option<Vec<u8>>>;
 
     /// Records something in one step. It survives a power cut once this returns.
@@ -37,15 +38,15 @@ pub trait Record: Debug + Send + Sync {
     /// Removes the record, which may be gone already.
     fn remove(&self) -> Result<()>;
 
-    /// Takes the right to work on what is recorded. Fails with [`Error::Locked`] while
-    /// another process has it.
+    /// Takes the right to do the recorded work. Fails with [`Error::Locked`] while another
+    /// process has it.
     fn lock(&self, holder: &str) -> Result<Box<dyn Lock>>;
 }
 
-/// Tombstones of an index: hashes of what was erased. They are only added to.
+/// Tombstones of an index: hashes of erased documents. None is ever removed.
 pub trait Tombstones: Debug + Send + Sync {
-    /// Returns the hashes that were added after `seen`, with what to give the next time. The
-    /// first time it is 0.
+    /// Returns the hashes that were added after `seen`, with the value for the next call.
+    /// The first call passes 0.
     fn since(&self, seen: u64) -> Result<(Vec<String>, u64)>;
 
     /// Adds hashes. Those that are there stay. They survive a power cut once this returns.

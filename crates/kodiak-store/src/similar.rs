@@ -6,11 +6,11 @@ use std::sync::OnceLock;
 use fst::{IntoStreamer, Set, SetBuilder, Streamer};
 use levenshtein_automata::{DFA, Distance, LevenshteinAutomatonBuilder};
 
-/// What is similar to a word.
+/// An automaton that accepts words similar to a given one.
 pub struct Similar(DFA);
 
 impl Similar {
-    /// Returns what is within an edit distance of 1 or 2 of a word.
+    /// Creates an automaton for words within an edit distance of 1 or 2.
     pub fn to(word: &str, distance: u8) -> Self {
         Self(automaton_builder(distance).build_dfa(word))
     }

@@ -61,8 +61,8 @@ pub trait Store: Debug + Send + Sync {
         None
     }
 
-    /// Returns the tombstones that are kept with the index. Those of an index in a file are
-    /// kept elsewhere, because they outlive it.
+    /// Returns the tombstones that are kept with the index. The tombstones of an index in a
+    /// file are kept elsewhere, because they outlive it.
     fn tombstones(&self) -> Option<Box<dyn Tombstones>> {
         None
     }

@@ -27,7 +27,7 @@ pub(super) fn each_document<R: Documents + State + ?Sized>(
     Ok(())
 }
 
-/// Returns those of these documents that have an index term.
+/// Returns the documents among these that have an index term.
 pub(super) fn rows_with_term<R: Documents + State + ?Sized>(
     reader: &R,
     term: &str,

@@ -1,8 +1,7 @@
 //! The state of the database files, without opening them.
 //!
-//! SQLite appends every commit to the write-ahead log and copies it to the
-//! database from time to time. As long as neither file changes, neither
-//! does what they hold.
+//! SQLite appends every commit to the write-ahead log and copies it to the database from
+//! time to time. While neither file changes, neither does their content.
 
 use std::ffi::OsString;
 use std::fs;
@@ -40,7 +39,7 @@ impl Stamp {
         self.database == other.database
     }
 
-    /// Returns the version of what the files hold in this state. It is unknown if the
+    /// Returns the version of the content of the files in this state. It is unknown if the
     /// files were written so recently that another write might not show.
     pub fn version(&self) -> Version {
         if self.database.is_fresh() || self.log.is_some_and(|log| log.is_fresh()) {

@@ -45,7 +45,7 @@ pub struct StoredDocument {
     pub author: Option<String>,
     /// The project it belongs to.
     pub project: Option<String>,
-    /// The BLAKE3 hash of what was indexed of it.
+    /// The BLAKE3 hash of its indexed content.
     pub hash: [u8; 32],
     /// Its frontmatter block.
     pub front: String,
@@ -72,8 +72,8 @@ pub fn shown_title<'a>(title: &'a str, body: &str) -> Cow<'a, str> {
     Cow::Owned(beginning(text, SHOWN_TITLE_LENGTH))
 }
 
-/// Returns the beginning of a text on one line, with at most so many characters and
-/// a sign for what was cut. It ends with a whole word, unless that is too long.
+/// Returns the beginning of a text on one line, with at most `length` characters, and an
+/// ellipsis if it was cut. It ends with a whole word, unless that is too long.
 pub fn beginning(text: &str, length: usize) -> String {
     let mut found = String::new();
     let mut count = 0;
@@ -106,12 +106,12 @@ pub fn shortest_id(uid: &str, neighbours: &[Option<String>; 2]) -> String {
     uid.chars().take(SHORTEST_ID.max(most + 1)).collect()
 }
 
-/// What to read of documents and chunks. Empty lists ask nothing.
+/// The parts of documents and chunks to read. Empty lists ask for nothing.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Wanted {
     /// The documents themselves.
     pub documents: Vec<Row>,
-    /// Documents whose texts are read, except those of more than `longest` bytes.
+    /// Documents whose texts are read, except texts of more than `longest` bytes.
     pub bodies: Vec<Row>,
     /// The length of the longest text that is read, in bytes.
     pub longest: usize,
@@ -128,9 +128,9 @@ pub struct Wanted {
     pub around: Option<usize>,
     /// Documents whose successors are read, and theirs.
     pub successors: Vec<Row>,
-    /// What the successors meet.
+    /// The filter that successors match.
     pub succeeding: Filter,
-    /// What else successors may meet. Those that do are named.
+    /// Another filter. The successors that match it as well are named.
     pub admitting: Option<Filter>,
     /// Chunks whose spans are read.
     pub spans: Vec<i64>,
@@ -144,7 +144,7 @@ pub struct Wanted {
     pub revision: bool,
 }
 
-/// What was read. What is missing in the index is missing here.
+/// The parts that were read, without those that the index lacks.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Contents {
     /// The documents, in the order in which they were asked for.
@@ -195,10 +195,10 @@ pub fn around(rows: &[Row], threads: &[Vec<Row>], reach: usize) -> Vec<Row> {
 }
 
 /// The longest chain of successors that is followed.
-const LONGEST_CHAIN: usize = 32;
+const MAX_CHAIN_LENGTH: usize = 32;
 
-/// Returns the successors of documents and theirs, given what finds those of some
-/// documents.
+/// Returns the successors of documents, directly or over others. `next` finds the direct
+/// ones.
 pub fn follow(
     rows: &[Row],
     mut direct: impl FnMut(&[Row]) -> Result<Vec<(Row, Row)>>,
@@ -206,7 +206,7 @@ pub fn follow(
     let mut pairs: Vec<(Row, Row)> = Vec::new();
     let mut followed: HashSet<Row> = HashSet::new();
     let mut next = rows.to_vec();
-    for _ in 0..LONGEST_CHAIN {
+    for _ in 0..MAX_CHAIN_LENGTH {
         if next.is_empty() {
             break;
         }
@@ -222,7 +222,7 @@ pub fn follow(
     Ok(pairs)
 }
 
-/// Returns what documents contain, and what belongs to them.
+/// Returns the contents of documents, and data that belongs to them.
 pub trait Documents {
     /// Reads everything that is wanted in one call.
     fn read(&self, wanted: &Wanted) -> Result<Contents>;
@@ -237,8 +237,8 @@ pub trait Documents {
         Ok(contents.documents)
     }
 
-    /// Returns the texts of the documents with these numbers. Missing ones and
-    /// those of more than `longest` bytes are left out.
+    /// Returns the texts of the documents with these numbers. Missing texts and texts of
+    /// more than `longest` bytes are left out.
     fn bodies(&self, rows: &[Row], longest: usize) -> Result<Vec<(Row, String)>> {
         let contents = self.read(&Wanted {
             bodies: rows.to_vec(),

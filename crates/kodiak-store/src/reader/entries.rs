@@ -24,8 +24,8 @@ pub struct EntryState {
     pub skipped: bool,
 }
 
-/// What the index knows of an entry. Its name is borrowed: thousands of these are
-/// read during a search.
+/// The state of an entry in the index. Its name is borrowed: thousands of these are read
+/// during a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KnownEntry<'a> {
     /// Its name inside the source.
@@ -64,11 +64,11 @@ impl Default for VisitOrder {
 pub struct KnownDocument {
     /// Its key.
     pub key: String,
-    /// The BLAKE3 hash of what was indexed of it.
+    /// The BLAKE3 hash of its indexed content.
     pub hash: [u8; 32],
 }
 
-/// Returns what is recorded of entries, from which a sync finds what has changed.
+/// Returns the records of entries, from which a sync finds the changes.
 pub trait Entries {
     /// Returns the stored state of every entry of a source, by key.
     fn entry_states(&self, source: &str) -> Result<HashMap<String, EntryState>>;

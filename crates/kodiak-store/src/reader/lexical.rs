@@ -28,9 +28,10 @@ pub struct Match {
 /// A ranking of the documents that match an expression.
 #[derive(Clone, Copy, Debug)]
 pub struct Ranking<'a> {
-    /// What the documents match.
+    /// The expression that the documents match.
     pub expression: &'a Expression,
-    /// What they match instead if fewer than this many documents match `expression`.
+    /// The expression that they match instead if fewer than this many documents match
+    /// `expression`.
     pub instead: Option<(usize, &'a Expression)>,
     /// The size of the collection.
     pub corpus: Corpus,

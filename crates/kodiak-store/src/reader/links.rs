@@ -4,8 +4,8 @@ use crate::{Filter, Phrase, Row};
 use kodiak_base::error::Result;
 use kodiak_text::links::LinkTarget;
 
-/// The number of links with a phrase above which it is no evidence: what so many links
-/// say does not tell their targets apart, and looking at each takes long.
+/// The number of links with a phrase above which the phrase is not evidence: it does not
+/// tell the targets of so many links apart, and looking at each takes long.
 pub const MAX_LINKS: usize = 1_000;
 
 /// A phrase in the texts of the links to a document.
@@ -19,7 +19,7 @@ pub struct LinkMatch {
     pub documents: u32,
 }
 
-/// What a link means.
+/// The target of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Meant {
     /// No document.
@@ -38,9 +38,9 @@ pub trait Links {
     /// many links have leads to none.
     fn linked(&self, phrases: &[Phrase], filter: &Filter) -> Result<Vec<LinkMatch>>;
 
-    /// Returns what links in the document `from` with these targets mean, each in its
-    /// place. Only documents in the filter's scope and of the same source are meant; a
-    /// document is meant by its path, its title or an alias.
+    /// Resolves links in the document `from` with these targets, each in its place. Only
+    /// documents in the filter's scope and of the same source are meant; a document is
+    /// meant by its path, its title or an alias.
     fn meant(&self, from: Row, targets: &[LinkTarget], filter: &Filter) -> Result<Vec<Meant>>;
 
     /// Returns the other documents in the filter's scope that have a link that means the

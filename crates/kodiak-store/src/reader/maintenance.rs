@@ -50,8 +50,8 @@ pub trait Maintenance {
     /// kept for later.
     fn shrink_memory(&self) {}
 
-    /// Returns what interrupts a read on another thread, if anything can. A read
-    /// that is interrupted fails.
+    /// Returns a handle that interrupts a read on another thread, if that is possible. An
+    /// interrupted read fails.
     fn interrupt(&self) -> Option<Interrupt> {
         None
     }

@@ -1,4 +1,4 @@
-//! Documents by what they are called.
+//! Documents by name.
 
 use crate::{Filter, Row};
 use kodiak_base::error::Result;

@@ -22,7 +22,7 @@ pub struct Questions {
     pub admitted: bool,
     /// Whether to return the documents that the filter admits.
     pub rows: bool,
-    /// Whether to return how much of what the filter admits is embedded.
+    /// Whether to return how many of the admitted chunks are embedded.
     pub coverage: bool,
     /// Whether to return the admitted sources that were never synced completely.
     pub incomplete: bool,
@@ -89,7 +89,7 @@ pub struct TermBeginning {
 /// Documents that are read until the caller has seen enough of them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Look {
-    /// What they match, beside the filter.
+    /// The expression that they match, beside the filter.
     pub expression: Expression,
     /// The number of documents that are read at most, in the order of their numbers.
     pub most: usize,
@@ -119,7 +119,8 @@ pub enum Next {
 /// Receives the steps of looks, each with the number of its look.
 pub type Visit<'a> = dyn FnMut(usize, Looked<'_>) -> Next + 'a;
 
-/// The answers to [`Questions`], in the same order. What was not asked is empty.
+/// The answers to [`Questions`], in the same order. Answers to questions that were not
+/// asked are empty.
 #[derive(Clone, Debug, Default)]
 pub struct Answers {
     /// The state of the index that was read.
@@ -130,7 +131,7 @@ pub struct Answers {
     pub admitted: Option<u64>,
     /// The documents that the filter admits.
     pub rows: Option<Bitmap>,
-    /// How much of what the filter admits is embedded; `None` if nothing is.
+    /// How many of the admitted chunks are embedded; `None` if none are.
     pub coverage: Option<Coverage>,
     /// The sources that were never synced completely.
     pub incomplete: Vec<String>,
@@ -151,8 +152,8 @@ pub struct Answers {
     pub expressions: Vec<bool>,
 }
 
-/// What a store that is close at hand answers one by one.
-/// [`answer_one_by_one`] makes all answers of it.
+/// The questions that a local store answers one by one. [`answer_one_by_one`] makes all
+/// answers of it.
 pub trait WordByWord: Terms + EmbeddingProgress {
     /// Returns the sources that `filter` admits and that were never synced completely.
     fn incomplete(&self, filter: &Filter) -> Result<Vec<String>>;

@@ -1,4 +1,4 @@
-//! Documents by what a filter says.
+//! Documents by filter.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use kodiak_base::error::Result;
 /// The number of documents that are held in memory at once where many are read.
 const DOCUMENTS_AT_ONCE: usize = 256;
 
-/// What tells one content of a document from another.
+/// Identifies one content of a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fingerprint {
     /// The number of the document.
@@ -20,11 +20,11 @@ pub struct Fingerprint {
     pub uid: String,
     /// The source it is from.
     pub source: String,
-    /// The BLAKE3 hash of what was indexed of it.
+    /// The BLAKE3 hash of its indexed content.
     pub hash: [u8; 32],
 }
 
-/// What documents have in common, counted.
+/// Counts of the properties that documents have in common.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Facets {
     /// The number of documents by source.
@@ -141,7 +141,7 @@ pub trait Selection: Documents + Names {
         Ok(counts)
     }
 
-    /// Counts what these documents have in common.
+    /// Counts the properties that these documents have in common.
     fn facets(&self, rows: &[Row]) -> Result<Facets> {
         let mut facets = Facets::default();
         let mut tags: BTreeMap<String, (String, u64)> = BTreeMap::new();

@@ -24,7 +24,7 @@ pub struct SourceStatus {
     pub problems: Vec<(String, String)>,
 }
 
-/// Returns what is recorded of sources.
+/// Returns the records of sources.
 pub trait Sources {
     /// Returns the sources in the index with their counts, sorted by name.
     fn sources(&self) -> Result<Vec<SourceStatus>>;

@@ -19,7 +19,7 @@ pub struct Revision {
 /// How far a copy of an index is behind the index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Behind {
-    /// The longest time for which it may lack what was written; `None` if that is not known.
+    /// The longest time for which it may lack changes; `None` if that is unknown.
     pub at_most: Option<Duration>,
 }
 
@@ -45,9 +45,9 @@ pub trait State {
         None
     }
 
-    /// Returns what identifies the state of the documents that are read, the same
-    /// for all readers of the index. It differs after every change to what a document
-    /// contains or belongs to. Returns `None` if the store does not know.
+    /// Returns a digest of the state of the documents, the same for all readers of the
+    /// index. It differs after every change to the content of a document or to its place.
+    /// Returns `None` if the store does not know.
     fn digest(&self) -> Result<Option<Vec<u8>>> {
         Ok(None)
     }

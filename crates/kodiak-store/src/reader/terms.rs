@@ -18,7 +18,7 @@ pub trait Terms: Selection + State {
         tokens::total_length(self, filter)
     }
 
-    /// Returns those of these documents that have an index term, in any order.
+    /// Returns the documents among these that have an index term, in any order.
     fn rows_with_term(&self, term: &str, among: &Bitmap) -> Result<Vec<Row>> {
         tokens::rows_with_term(self, term, among)
     }

@@ -20,8 +20,7 @@ pub struct ChunkSpan {
 
 /// Returns the vectors of all chunks.
 pub trait Vectors {
-    /// Returns an index over the vectors of the model in use, or `None` if
-    /// nothing is embedded. A store over a network keeps one, and fetches what has
-    /// changed since.
+    /// Returns an index over the vectors of the model in use, or `None` if nothing is
+    /// embedded. A store over a network keeps one, and fetches only changes.
     fn vectors(&self) -> Result<Option<Arc<dyn VectorIndex>>>;
 }

@@ -16,8 +16,8 @@ pub struct SimilarWord {
     pub documents: u64,
 }
 
-/// Answers what a search asks about words before it retrieves: folded, unstemmed words,
-/// for spelling corrections and completions, and index terms, for ranking.
+/// Answers the questions of a search about words, before it retrieves: folded, unstemmed
+/// words, for spelling corrections and completions, and index terms, for ranking.
 pub trait Vocabulary {
     /// Answers all questions in one call, for documents that `filter` admits where the
     /// question says so. Calls `visit` with the steps of the looks, one look after the

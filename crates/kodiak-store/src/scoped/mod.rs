@@ -1,10 +1,10 @@
 //! A reader for which only a scope exists.
 //!
-//! Everything it returns is computed from the documents in the scope: what a caller
-//! with this scope reads does not depend on anything else in the index. Filters
-//! restrict which documents are found; this restricts what is counted over all
-//! documents: the size of the collection, document frequencies, the vocabulary,
-//! the shortest ids, the members of threads.
+//! Everything it returns is computed from the documents in the scope alone: the answers to
+//! a caller with this scope depend on nothing else in the index. Filters restrict which
+//! documents are found; this restricts the counts over all documents: the size of the
+//! collection, document frequencies, the vocabulary, the shortest ids, the members of
+//! threads.
 //!
 //! A [`Tally`] has these numbers. [`Tallies`] keeps one for each scope in use, for as
 //! long as the index stays the same, and brings it up to date if it changes.
@@ -48,7 +48,7 @@ pub struct ScopedReader<'a> {
     tally: RefCell<Option<(Revision, Arc<Tally>)>>,
     /// The number of snapshots that are open.
     snapshots: Cell<usize>,
-    /// Whether the tally is that of the open snapshot, in which nothing changes.
+    /// Whether the tally belongs to the open snapshot, in which nothing changes.
     is_settled: Cell<bool>,
 }
 
@@ -71,7 +71,7 @@ impl<'a> ScopedReader<'a> {
         Ok(self.tally()?.vocabulary_if_current().is_some())
     }
 
-    /// Returns what is counted in the scope.
+    /// Returns the tally of the scope.
     fn tally(&self) -> Result<Arc<Tally>> {
         let known = self.tally.borrow().clone();
         if let (Some((_, tally)), true) = (&known, self.is_settled.get()) {
@@ -90,8 +90,8 @@ impl<'a> ScopedReader<'a> {
         Ok(tally)
     }
 
-    /// Returns what `count` finds out about the documents of the scope, in the state of
-    /// the index that the tally is of: the tally keeps it.
+    /// Returns what `count` finds out about the documents of the scope, in the state of the
+    /// index that the tally describes. The tally keeps the result.
     fn counted<T>(&self, count: impl FnOnce(&Tally, &dyn Reader) -> Result<T>) -> Result<T> {
         let is_open = self.snapshots.get() > 0;
         let _snapshot = (!is_open).then(|| Snapshot::begin(self)).transpose()?;

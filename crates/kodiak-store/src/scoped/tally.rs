@@ -1,9 +1,9 @@
 //! Counts over the documents in a scope.
 //!
-//! A tally has the documents themselves: their rows, ids and sources. How many of them
-//! have a term is counted from its postings when a query first needs it, and kept for as
-//! long as the documents stay the same. Only what depends on all words of the scope needs
-//! a [`Vocabulary`].
+//! A tally has the documents themselves: their rows, ids and sources. How many of them have
+//! a term is counted from its postings when a query first needs it, and kept while the
+//! documents stay the same. Only answers that depend on all words of the scope need a
+//! [`Vocabulary`].
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -29,13 +29,13 @@ const MAX_READ: usize = 8;
 const MAX_READ_FOR_ALL: u64 = 64;
 
 /// The number of words of the index, or of its terms, that are each counted in the scope.
-const FEW: usize = 64;
+const MAX_WORDS_COUNTED: usize = 64;
 
 /// The number of terms or words whose counts are kept. That is some megabytes, and more
 /// than queries have between two changes.
 const MAX_REMEMBERED: usize = 1 << 14;
 
-/// The documents of a scope, with what was counted of them.
+/// The documents of a scope, with their counts.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     /// Sorted by row.
@@ -56,7 +56,7 @@ pub(super) struct Tally {
     vocabulary: Mutex<Kept>,
 }
 
-/// What tells one content of a document from another, briefly.
+/// A short identifier of one content of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Stamp {
     pub(super) row: Row,
@@ -91,7 +91,7 @@ impl Stemmed {
     }
 }
 
-/// A vocabulary, which may be that of an earlier tally.
+/// A vocabulary, possibly of an earlier tally.
 #[derive(Debug, Default)]
 struct Kept {
     vocabulary: Arc<Vocabulary>,
@@ -290,8 +290,8 @@ impl Tally {
     ) -> Result<Vec<(String, u64)>> {
         if self.vocabulary_if_current().is_none() {
             // Every word of the scope is a word of the index.
-            let all = reader.words_beginning(prefix, FEW + 1)?;
-            if all.len() <= FEW {
+            let all = reader.words_beginning(prefix, MAX_WORDS_COUNTED + 1)?;
+            if all.len() <= MAX_WORDS_COUNTED {
                 let words: Vec<&str> = all.iter().map(|(word, _)| word.as_str()).collect();
                 let counts = self.with_words(&words, reader)?;
                 return Ok(most_common(words, counts, u64::MAX, limit));
@@ -311,8 +311,8 @@ impl Tally {
         reader: &dyn Reader,
     ) -> Result<Vec<(String, u64)>> {
         if self.vocabulary_if_current().is_none() {
-            let all = reader.terms_beginning(prefix, u64::MAX, FEW + 1)?;
-            if all.len() <= FEW {
+            let all = reader.terms_beginning(prefix, u64::MAX, MAX_WORDS_COUNTED + 1)?;
+            if all.len() <= MAX_WORDS_COUNTED {
                 let terms: Vec<&str> = all.iter().map(|(term, _)| term.as_str()).collect();
                 let counts = terms.iter().map(|term| self.with_term(term, reader));
                 let counts = counts.collect::<Result<_>>()?;
@@ -388,7 +388,7 @@ fn digits(uid: &str) -> u128 {
     padded.fold(0, |number, digit| number << 4 | u128::from(digit))
 }
 
-/// What was found out about terms or words.
+/// Known facts about terms or words.
 #[derive(Debug)]
 struct Remembered<T>(Mutex<FxHashMap<Box<str>, T>>);
 
@@ -403,7 +403,7 @@ impl<T: Clone> Remembered<T> {
         lock(&self.0).get(name).cloned()
     }
 
-    /// Returns what is known about a name, after finding it out if it is not.
+    /// Returns the fact about a name, after finding it out if it is unknown.
     fn get_or(&self, name: &str, find_out: impl FnOnce() -> Result<T>) -> Result<T> {
         if let Some(known) = self.get(name) {
             return Ok(known);

@@ -24,7 +24,7 @@ pub(super) struct Vocabulary {
     pub(super) words: Counts,
 }
 
-/// What was counted of one document.
+/// The counts of one document.
 #[derive(Clone, Debug)]
 struct Counted {
     stamp: Stamp,

@@ -1,4 +1,4 @@
-//! Checks of the index: those of SQLite, and those that SQLite cannot make.
+//! Checks of the index: SQLite's own, and others that SQLite cannot make.
 //!
 //! FTS5's own integrity check passes on a contentless table whatever it
 //! contains. The full text is therefore compared with the documents row by row,
@@ -61,7 +61,7 @@ impl SqliteStore {
         }
     }
 
-    /// Checks that the tables are those of the index's format.
+    /// Checks that the tables match the format of the index.
     fn compare_format(&self, findings: &mut Vec<Finding>) -> Result<()> {
         let version = self.version()?;
         let (found, expected) = self.with(|connection| {

@@ -88,8 +88,7 @@ impl WriteDocuments for SqliteWriter {
 }
 
 impl SqliteWriter {
-    /// Adds a document, or replaces the one with the same source and key, with
-    /// an entry of its own.
+    /// Adds a document with an entry, or replaces the one with the same source and key.
     pub fn put(&mut self, analyzed: &AnalyzedDocument) -> Result<()> {
         let Document { source, key, .. } = &analyzed.document;
         let entry = self.put_entry(source, key, Version::UNKNOWN, 0, None)?;

@@ -1,8 +1,8 @@
 //! Reading indexes of earlier formats without changing them.
 //!
-//! The first writer migrates an index. A reader may come before it, and the
-//! disk may be read-only. Views that exist only on the reader's connection then
-//! supply what the index lacks. They shadow the tables of the same names.
+//! The first writer migrates an index. A reader may come before it, and the disk may be
+//! read-only. Views that exist only on the reader's connection then supply the missing
+//! tables and columns. They shadow the tables of the same names.
 
 use rusqlite::Connection;
 

@@ -1,8 +1,8 @@
 //! The entries of sources: the indexed version of each, and the documents it
 //! yielded.
 //!
-//! This module keeps the records from which a sync can tell what to read again.
-//! The sync decides what to do with them.
+//! This module keeps the records that tell a sync which entries to read again. The sync
+//! decides what to do with them.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -119,8 +119,8 @@ impl Entries for SqliteStore {
     }
 }
 
-/// Reads what a look needs: the entry's number, key, version and whether it was
-/// skipped are the columns of `row`.
+/// Reads an entry for a look from the columns of `row`: its number, key and version, and
+/// whether it was skipped.
 fn known_entry<'a>(
     row: &'a SqlRow<'_>,
     turn: Option<EntryRow>,

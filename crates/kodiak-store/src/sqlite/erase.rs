@@ -1,9 +1,9 @@
 //! Erasing documents so that none of their bytes is left in a file.
 //!
-//! A deleted row stays in the file until its space is used again, the full text
-//! only marks documents as deleted, and the write-ahead log keeps what was written
-//! last. So the full text is merged, the file is rewritten, and the log is
-//! emptied. That takes as long as copying the index, and is rare.
+//! A deleted row stays in the file until its space is used again, the full text only marks
+//! documents as deleted, and the write-ahead log keeps the latest writes. So the full text
+//! is merged, the file is rewritten, and the log is emptied. That takes as long as copying
+//! the index, and is rare.
 
 use rusqlite::Connection;
 
@@ -104,7 +104,7 @@ impl SqliteWriter {
     }
 }
 
-/// Merges the parts of the full text, and leaves out what was deleted.
+/// Merges the parts of the full text, without deleted documents.
 pub(super) fn merge_full_text(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch(
         "INSERT INTO documents_fts (documents_fts) VALUES ('optimize');
@@ -118,8 +118,8 @@ pub(super) fn rewrite(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch("PRAGMA temp_store = FILE; VACUUM; PRAGMA temp_store = MEMORY;")
 }
 
-/// Deletes damaged indexes that were set aside: they hold the same texts, and what
-/// can be had from them is in the index that replaced them.
+/// Deletes damaged indexes that were set aside: they hold the same texts, and everything
+/// that can be recovered from them is in the index that replaced them.
 fn remove_set_aside(index: &std::path::Path) -> Result<()> {
     let name = index.file_name().unwrap_or_default().to_string_lossy();
     let prefix = format!("{name}.damaged");

@@ -1,8 +1,8 @@
 //! The links between documents: their rows, and which documents their texts lead to.
 //!
-//! A link belongs to the document that has it, and goes with it. Its target is resolved
-//! at every search, because a note that is added, renamed or removed changes what the
-//! links of others mean. [`links`](kodiak_text::links) says how.
+//! A link belongs to the document that has it, and goes with it. Its target is resolved at
+//! every search, because adding, renaming or removing a note changes the targets of other
+//! notes' links. [`links`](kodiak_text::links) has the rules.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -159,7 +159,7 @@ fn found(row: &rusqlite::Row<'_>) -> rusqlite::Result<Found> {
 }
 
 impl SqliteStore {
-    /// Returns those of these documents that match `filter`.
+    /// Returns the documents among these that match `filter`.
     pub(super) fn admitted(&self, rows: &[Row], filter: &Filter) -> Result<Vec<Row>> {
         let (condition, values) = conditions(filter);
         let sql = format!(
@@ -231,7 +231,7 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// Returns what a link means by a path, a title or an alias.
+    /// Returns the target of a link that gives a path, a title or an alias.
     fn resolve_or_alias(&mut self, link: &Found) -> rusqlite::Result<Meant> {
         match self.resolve(link)? {
             Meant::Nothing if link.target.is_titled() => {}

@@ -8,9 +8,9 @@ use rusqlite::Connection;
 /// take long.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// Writes what the log has into the file, and empties the log. Returns `false` if
-/// another process still reads what only the log has. Afterwards, the connection waits
-/// for others as long as `usual` says.
+/// Writes the log into the file and empties it. Returns `false` if another process still
+/// reads data that only the log has. Afterwards, the connection waits for others for
+/// `usual` again.
 pub(crate) fn empty_log(connection: &Connection, usual: Duration) -> rusqlite::Result<bool> {
     connection.busy_timeout(PATIENCE)?;
     let busy: rusqlite::Result<bool> =

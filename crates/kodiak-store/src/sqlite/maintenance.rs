@@ -1,4 +1,4 @@
-//! The care of a connection: its file, its memory, and what interrupts it.
+//! Maintenance of a connection: its file, its memory, and interrupting it.
 
 use super::SqliteStore;
 use crate::{Finding, Maintenance};

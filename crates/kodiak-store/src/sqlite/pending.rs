@@ -1,6 +1,6 @@
 //! Reading chunks without a vector, page by page in the order of embedding.
 //!
-//! A page is read through the index of documents by date and that of chunks by
+//! A page is read through the index of documents by date and the index of chunks by
 //! document, from where the page before it ended. Nothing is sorted, so a page costs the
 //! same however many chunks are pending.
 
@@ -14,7 +14,7 @@ use kodiak_text::document::Markup;
 
 /// The columns of a pending chunk `c` of a document `d`.
 const COLUMNS: &str = "c.id, c.text_hash, c.end_byte - c.start_byte, d.updated_at, d.id, c.ordinal";
-/// Admits what has no vector of the model `?1`.
+/// Admits chunks without a vector of the model `?1`.
 const LACKING: &str = "d.deleted_at IS NULL AND NOT EXISTS
      (SELECT 1 FROM embeddings AS e WHERE e.chunk = c.id AND e.model = ?1)";
 

@@ -1,4 +1,4 @@
-//! Documents by filters: which there are, in which order, and what they have in common.
+//! Documents by filter: selecting, ordering and counting them.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;

@@ -13,9 +13,9 @@ use crate::{
 };
 use kodiak_base::error::Result;
 
-/// The query for the model in use. It runs several times in a search, so it
-/// must not read more than the first vectors. Without `NOT INDEXED`, SQLite
-/// would read all of them to build an index of its own.
+/// The query for the model in use. It runs several times in a search, so it must not read
+/// more than the first vectors. Without `NOT INDEXED`, SQLite would read all of them to
+/// build an automatic index.
 const SERVING: &str = "SELECT id, key, name, dimensions FROM models WHERE serving
      AND EXISTS (SELECT 1 FROM embeddings NOT INDEXED WHERE model = models.id)";
 
@@ -64,7 +64,7 @@ impl SqliteStore {
         })
     }
 
-    /// Reads what is wanted of chunks.
+    /// Reads the wanted parts of chunks.
     pub(super) fn read_chunks(&self, wanted: &Wanted, contents: &mut Contents) -> Result<()> {
         if !wanted.spans.is_empty() {
             contents.spans = self.with(|connection| spans(connection, &wanted.spans))?;

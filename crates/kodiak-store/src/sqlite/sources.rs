@@ -1,7 +1,7 @@
 //! Sources and their containers: the version of each container when it was last listed.
 //!
-//! This module keeps the records from which a source can tell where entries may
-//! have appeared or vanished. The source decides what a container is.
+//! This module keeps the records that tell a source where entries may have appeared or
+//! vanished. The source decides what a container is.
 
 use std::collections::HashMap;
 

@@ -39,8 +39,8 @@ impl State for SqliteStore {
 }
 
 impl SqliteStore {
-    /// Returns what differs after every change. The full text keeps count of what is
-    /// written to it, and `touch` of the documents that changed around their texts.
+    /// Returns counters that differ after every change. The full text counts its writes,
+    /// and `touch` counts the documents of which only the surroundings changed.
     fn counters(&self) -> Result<Vec<u8>> {
         self.with(|connection| {
             let mut records =

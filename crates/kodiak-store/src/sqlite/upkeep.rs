@@ -1,5 +1,5 @@
-//! What is derived from the documents: their full text, counts, and the automaton of
-//! all words.
+//! Data derived from the documents: their full text, counts, and the automaton of all
+//! words.
 
 use super::counts::Counts;
 use super::erase::{merge_full_text, rewrite};

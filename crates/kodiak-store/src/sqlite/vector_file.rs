@@ -234,7 +234,7 @@ impl SqliteStore {
 }
 
 impl StalenessLimit {
-    /// Returns how many vectors a file may lack, or hold in vain.
+    /// Returns how many vectors a file may lack, or have in excess.
     fn of(self, file: &VectorFile) -> i64 {
         self.least.max((file.len() as f64 * self.part) as i64)
     }

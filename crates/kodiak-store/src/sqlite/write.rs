@@ -1,8 +1,8 @@
 //! Writing: the lock and transactions.
 //!
-//! `sources`, `entries` and `documents` write what is indexed. The document frequencies for ranking
-//! and spelling correction change with the documents: they are collected in
-//! memory and written in the same transaction.
+//! `sources`, `entries` and `documents` write documents and their origin. The document frequencies
+//! for ranking and spelling correction change with the documents: they are collected in memory and
+//! written in the same transaction.
 
 use std::ops::Deref;
 use std::path::Path;

@@ -64,7 +64,7 @@ pub(super) fn stride(dimensions: usize) -> usize {
     dimensions.max(1).div_ceil(2).next_multiple_of(LINE)
 }
 
-/// The header: what the file says about itself.
+/// The header of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Header {
     pub(super) dimensions: u32,
@@ -97,7 +97,7 @@ impl Header {
         bytes
     }
 
-    /// Reads a header, or returns what is wrong with it.
+    /// Reads a header. The error describes the damage.
     pub(super) fn decode(bytes: &[u8]) -> Result<Self, String> {
         let header = bytes.get(..HEADER).ok_or("it is shorter than its header")?;
         let mut fields = Fields(header);

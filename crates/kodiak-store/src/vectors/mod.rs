@@ -64,7 +64,7 @@ pub struct Slot {
     pub document: Row,
 }
 
-/// What a file was built from. A file is used only if all of this matches.
+/// The origin of a file. A file is used only if all of it matches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Origin {
     /// The model's key: its name and revision.
@@ -103,8 +103,8 @@ impl VectorFile {
         Ok(Self::assemble(bytes, &header, path)?)
     }
 
-    /// Builds the content of a vector file in memory, for an index whose folder
-    /// cannot be written. The arguments are those of [`VectorFile::write`].
+    /// Builds the content of a vector file in memory, for an index whose folder cannot be
+    /// written. The arguments are the same as for [`VectorFile::write`].
     pub fn in_memory<'v, V: Into<Content<'v>>, E: From<Error>>(
         origin: &Origin,
         upto: i64,
@@ -248,7 +248,7 @@ impl VectorFile {
         &self.bytes[self.layout.codes(rows)]
     }
 
-    /// Returns the residual of a row: what its code lacks.
+    /// Returns the residual of a row: the difference from its code.
     fn residual(&self, at: usize) -> &[u8] {
         &self.bytes[self.layout.residual(at)]
     }

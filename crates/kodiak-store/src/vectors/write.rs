@@ -116,7 +116,7 @@ fn encode<'v, V: Into<Content<'v>>, E: From<Error>>(
 }
 
 impl VectorFile {
-    /// Reports whether a row holds exactly what would be written for `vector`.
+    /// Reports whether a row equals the one that would be written for `vector`.
     ///
     /// # Panics
     ///
@@ -249,7 +249,7 @@ fn write_array<const SIZE: usize>(
     output.write_all(&piece)
 }
 
-/// Removes what killed processes of earlier versions have left beside `path`. A file
+/// Removes files that killed processes of earlier versions have left beside `path`. A file
 /// that cannot be removed only takes up space.
 fn remove_abandoned(path: &Path) {
     let Some(name) = path.file_name() else {

@@ -11,7 +11,6 @@ pub trait WriteDocuments {
     /// and key. Returns whether one was replaced.
     fn put_from(&mut self, entry: EntryRow, document: &AnalyzedDocument) -> Result<bool>;
 
-    /// Updates what may have changed around a document whose content is the
-    /// same.
+    /// Updates the data around a document whose content is the same.
     fn touch(&mut self, entry: EntryRow, document: &Document) -> Result<()>;
 }

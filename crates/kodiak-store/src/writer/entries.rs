@@ -4,7 +4,7 @@ use crate::EntryRow;
 use kodiak_base::error::Result;
 use kodiak_text::document::Version;
 
-/// Records entries, and removes what they yielded.
+/// Records entries, and removes their documents.
 pub trait WriteEntries {
     /// Records the version and the size of an entry, and why it was skipped if
     /// it was. Its documents stay as they are.

@@ -6,13 +6,13 @@ use kodiak_base::error::Result;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EraseStep {
-    /// What will be erased is recorded.
+    /// The plan is recorded.
     Journal,
-    /// What must not come back is recorded.
+    /// The tombstones are recorded.
     Tombstones,
-    /// A file of a source, or what the source has kept, is deleted.
+    /// A file of a source, or a copy that it keeps, is deleted.
     Originals,
-    /// What else was in the entries of erased documents is reindexed.
+    /// The other documents in the entries of erased ones are reindexed.
     Surroundings,
     /// Vectors are deleted from the embedding cache.
     Cache,
@@ -22,7 +22,7 @@ pub enum EraseStep {
     Vocabulary,
     /// The full text is merged.
     FullText,
-    /// What else the index holds is rewritten.
+    /// The rest of the index is rewritten.
     Rewriting,
     /// The vector index is rewritten.
     Vectors,
@@ -30,7 +30,7 @@ pub enum EraseStep {
     SetAside,
     /// The logs of index and cache are emptied.
     Logs,
-    /// The record of what will be erased is deleted.
+    /// The recorded plan is deleted.
     Done,
 }
 
@@ -47,8 +47,8 @@ pub trait Erasing {
     ) -> Result<usize>;
 
     /// Empties the log of the latest changes, if the store has one. Fails with
-    /// [`Cause::Busy`](kodiak_base::error::Cause::Busy) while another process reads what only
-    /// the log has.
+    /// [`Cause::Busy`](kodiak_base::error::Cause::Busy) while another process reads data that
+    /// only the log has.
     fn empty_log(&mut self) -> Result<()> {
         Ok(())
     }

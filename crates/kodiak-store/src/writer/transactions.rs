@@ -1,4 +1,4 @@
-//! The right to write, and what becomes visible together.
+//! The right to write, and transactions.
 
 use kodiak_base::error::Result;
 

@@ -2,7 +2,7 @@
 
 use kodiak_base::error::Result;
 
-/// Optimises and rebuilds what is derived from documents.
+/// Optimises and rebuilds the data derived from documents.
 pub trait Upkeep {
     /// Optimises the index after a large change.
     fn optimize(&mut self) -> Result<()>;
