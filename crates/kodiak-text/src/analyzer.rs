@@ -1,8 +1,7 @@
 //! The analyzer: from a document to everything the index stores of it.
 //!
-//! Owns the order of the steps. Each thread that reads documents has an
-//! [`Analyzer`] of its own, so that the thread that writes has nothing left to
-//! compute.
+//! Owns the order of the steps. Each thread that reads documents has its own [`Analyzer`],
+//! so that the thread that writes has nothing left to compute.
 
 use super::chunk::{Chunk, ChunkOptions};
 use super::links::{self, OutgoingLink};
@@ -149,8 +148,8 @@ impl AnalyzedDocument {
     }
 }
 
-/// What the index stores of a document's text, and the settings it was computed
-/// with.
+/// The parts of a document's text that the index stores, and the settings they were
+/// computed with.
 #[derive(Debug)]
 pub struct Analysis {
     chunking: ChunkOptions,

@@ -106,12 +106,12 @@ fn number<T: std::str::FromStr>(text: &str) -> Option<T> {
     text.parse().ok().filter(|_| digits)
 }
 
-/// Reads a date that a person typed as a limit: everything that [`parse`] reads,
-/// `today`, `yesterday`, and how long ago it was in days, weeks, months or years:
-/// `7d`, `2w`, `3m`, `1y`. A date begins at midnight UTC, like the dates that notes carry.
-/// `today` and ages mean days of the zone that [`use_zone`] sets. They begin at its
-/// midnight or at that of UTC, whichever is earlier, so that a note that carries the date
-/// is not lost. The error names the text.
+/// Reads a date that a person typed as a limit: everything that [`parse`] reads, `today`,
+/// `yesterday`, and how long ago it was in days, weeks, months or years: `7d`, `2w`, `3m`,
+/// `1y`. A date begins at midnight UTC, like the dates that notes carry. `today` and ages
+/// mean days of the zone that [`use_zone`] sets. They begin at its midnight or at midnight
+/// UTC, whichever is earlier, so that a note that carries the date is not lost. The error
+/// names the text.
 pub fn parse_limit(text: &str) -> Result<Timestamp> {
     let typed = || {
         let day = relative(text, now(), offset_at)?;

@@ -2,11 +2,11 @@
 //!
 //! Sits between sources and the store. A source yields a [`Document`]. [`markup`] tells
 //! headings, text and code apart, [`text`] splits text into words and index terms,
-//! [`chunk`] splits a body into chunks for a model, and [`links`] says what links
-//! point to. [`Analyzer`] combines them into an [`AnalyzedDocument`], which a store
-//! only has to write. [`date`] reads dates, [`period`] finds periods in queries,
-//! and [`same`] says what keeps texts that read alike from saying the same.
-//! Nothing here reads files or knows how an index is stored.
+//! [`chunk`] splits a body into chunks for a model, and [`links`] resolves the targets of
+//! links. [`Analyzer`] combines them into an [`AnalyzedDocument`], which a store only has
+//! to write. [`date`] reads dates, [`period`] finds periods in queries, and [`same`] finds
+//! the differences between texts that read alike. Nothing here reads files or knows how an
+//! index is stored.
 //!
 //! ```
 //! use kodiak_text::{AnalyzedDocument, Document};

@@ -76,8 +76,8 @@ pub enum Resolved {
 }
 
 impl BodyLink {
-    /// Reads a link that was found in a body: what it points to and its text, as written.
-    /// Returns `None` if it leads out of the source.
+    /// Reads a link that was found in a body: its target and its text, as written. Returns
+    /// `None` if it leads out of the source.
     pub fn read(target: &str, text: &str, wiki: bool) -> Option<Self> {
         let path = path_of(&Written { target, text, wiki })?;
         (!path.trim().is_empty()).then(|| Self {
@@ -95,7 +95,7 @@ impl LinkTarget {
         Self::at(&path_of(link)?, link.wiki)
     }
 
-    /// Returns what a path or a name points to, unless it is another kind of file.
+    /// Returns the target of a path or a name, unless it is another kind of file.
     fn at(written: &str, wiki: bool) -> Option<Self> {
         if !wiki && has_other_extension(written) {
             return None;
@@ -238,7 +238,7 @@ pub fn within_source(markup: Markup, lines: &Lines, body: &str) -> Vec<BodyLink>
     found
 }
 
-/// Reports whether what stands in double brackets leads out of the source: an address of
+/// Reports whether a target in double brackets leads out of the source: an address of
 /// another program or, in Org, a place in the file.
 fn is_foreign(markup: Markup, target: &str) -> bool {
     match markup {

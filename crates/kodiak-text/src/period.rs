@@ -1,14 +1,14 @@
 //! Periods that a text names: "7 May", "in March 2024", "last week".
 //!
-//! Owns reading them off English text, and how near a moment is to one. What a
-//! named period is worth in a ranking is decided in `rank`.
+//! Owns reading them off English text, and how near a moment is to one. `rank` decides how
+//! much a named period counts in a ranking.
 
 use crate::calendar::Date;
 use crate::document::Timestamp;
 use crate::text::{fold_into, words};
 
-/// The number of days after which a moment outside a period is a stranger to it,
-/// as the scale of an exponential decay. People tell what happened within days.
+/// The number of days after which a moment outside a period is unrelated to it, as the
+/// scale of an exponential decay. People report events within days.
 const DECAY_DAYS: f64 = 7.0;
 
 const MONTHS: [&str; 12] = [

@@ -7,14 +7,14 @@
 
 use super::text::{fold_into, words};
 
-/// Words that turn a sentence into its opposite, or into a matter of time. The `t` is
-/// that of "don't".
+/// Words that turn a sentence into its opposite, or into a matter of time. The `t` is the
+/// one in "don't".
 const NEGATIONS: [&str; 20] = [
     "avoid", "cannot", "dont", "geen", "jamais", "kein", "keine", "mai", "never", "nicht", "nie",
     "niet", "no", "non", "nor", "not", "nunca", "pas", "stopped", "t",
 ];
-/// Words that say of something that it is lacking. They negate what follows, not the
-/// sentence: one who can eat nuts without getting ill can eat nuts.
+/// Words that state an absence. They negate the words that follow, not the sentence: one
+/// who can eat nuts without getting ill can eat nuts.
 const LACKING: [&str; 5] = ["ohne", "sans", "sin", "without", "zonder"];
 
 /// Common words that make another fact of a text, like another number.
@@ -74,12 +74,12 @@ const DECISIVE: [&str; 53] = [
     "worst",
 ];
 
-/// The words of a text that decide what it says.
+/// The words of a text that decide its meaning.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Decisive {
     /// Words with digits and words like numbers, sorted.
     numbers: Vec<String>,
-    /// The number of negations, whichever they are: of sentences, and of what is lacking.
+    /// The number of negations, whichever they are: of sentences, and of absences.
     negations: [usize; 2],
     /// Words with digits and negations, as written and in order.
     in_order: Vec<String>,
@@ -130,7 +130,7 @@ impl Decisive {
     }
 }
 
-/// What two sorted lists of terms have in common, and what only one of them has.
+/// The terms that two sorted lists have in common, and the terms that only one of them has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Comparison<T> {
     /// The number of terms that both have.

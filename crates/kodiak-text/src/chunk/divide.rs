@@ -1,10 +1,10 @@
 //! Chooses the units of each chunk.
 //!
-//! Owns the choice, made by dynamic programming over the whole body, the way
-//! Knuth and Plass break a paragraph into lines: the boundaries with the least
-//! total cost win. Each chunk costs one, so there are few. The empty part of a
-//! chunk costs its square, so chunks are filled evenly. A boundary costs by what
-//! it divides. The units of a chunk are bounded, so the time is linear.
+//! Owns the choice, made by dynamic programming over the whole body, the way Knuth and
+//! Plass break a paragraph into lines: the boundaries with the least total cost win. Each
+//! chunk costs one, so there are few. The empty part of a chunk costs its square, so chunks
+//! are filled evenly. The cost of a boundary depends on the units that it divides. The
+//! units of a chunk are bounded, so the time is linear.
 
 use std::ops::Range;
 
@@ -164,7 +164,7 @@ fn cost_of_cut(outline: &Outline<'_>, unit: usize) -> f64 {
     }
 }
 
-/// Units in a row, and what it means to have them in one chunk.
+/// Consecutive units, and the cost of having them in one chunk.
 struct Stretch<'outline, 'body> {
     outline: &'outline Outline<'body>,
     end: usize,
@@ -175,7 +175,7 @@ struct Stretch<'outline, 'body> {
     level: usize,
     /// Whether another section starts in it.
     several: bool,
-    /// What it costs that some do not belong together.
+    /// The cost of joining units that do not belong together.
     mixed: f64,
 }
 
@@ -195,7 +195,7 @@ impl<'outline, 'body> Stretch<'outline, 'body> {
         }
     }
 
-    /// What it costs that they do not belong together, and others with them.
+    /// The cost of joining them, with the cost of others.
     fn mixed(&self) -> f64 {
         let ends = self.end == self.outline.units.len() || self.outline.is_heading(self.end);
         if self.several && !ends {
@@ -205,7 +205,7 @@ impl<'outline, 'body> Stretch<'outline, 'body> {
         }
     }
 
-    /// What it weighs with title and headings.
+    /// The weight with title and headings.
     fn weight(&self) -> u32 {
         let path_weight = self.outline.sections[self.section].path_weight;
         self.text_weight.saturating_add(path_weight)
@@ -236,8 +236,8 @@ impl<'outline, 'body> Stretch<'outline, 'body> {
     }
 }
 
-/// Follows the starts back from the end, and lets chunks that start amid a
-/// section repeat what was just before, as far as there is room.
+/// Follows the starts back from the end, and lets chunks that start amid a section repeat
+/// the text just before them, as far as there is room.
 fn spans(
     outline: &Outline<'_>,
     capacity: u32,

@@ -1,7 +1,7 @@
 //! The text that is embedded for a chunk.
 //!
-//! Owns how title, headings and text are joined: nothing is said twice, what says
-//! nothing is left out, and title and headings never crowd out the text.
+//! Owns how title, headings and text are joined: nothing is repeated, noise is left out,
+//! and title and headings never crowd out the text.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -71,7 +71,7 @@ impl ChunkOptions {
         (shown_title, innermost(path, room), text)
     }
 
-    /// Returns what is embedded of a text.
+    /// Returns the part of a text that is embedded.
     fn said(self, text: &str) -> Cow<'_, str> {
         if self.noise {
             Cow::Borrowed(text)
@@ -81,8 +81,8 @@ impl ChunkOptions {
     }
 }
 
-/// Returns what a text says: its lines without link targets and the like, without
-/// those of which nothing remains, and without long ones that are there already.
+/// Returns the meaningful part of a text: its lines without link targets and the like,
+/// without empty ones, and without repetitions of long ones.
 fn said(text: &str) -> Cow<'_, str> {
     let mut ranges = Vec::new();
     let mut seen = HashSet::new();

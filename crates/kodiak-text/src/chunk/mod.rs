@@ -1,10 +1,10 @@
 //! Divides a document's text into chunks small enough for a model.
 //!
-//! Owns where chunks start and end, and the text that is embedded for each.
-//! Chunks are the same for every model: a token estimate (`token_estimate`) sizes
-//! them so that title, headings and text fit the shortest input in practice, 256
-//! tokens. [`ChunkOptions`] has the sizes, so that others can be measured. `units`
-//! finds what stays whole, `divide` chooses the boundaries, and `fit` checks the result.
+//! Owns where chunks start and end, and the text that is embedded for each. Chunks are the
+//! same for every model: a token estimate (`token_estimate`) sizes them so that title,
+//! headings and text fit the shortest input in practice, 256 tokens. [`ChunkOptions`] has
+//! the sizes, so that others can be measured. `units` finds the parts that stay whole,
+//! `divide` chooses the boundaries, and `fit` checks the result.
 
 mod divide;
 mod embedded;
@@ -41,10 +41,10 @@ pub struct ChunkOptions {
     /// The most tokens of a chunk, title and headings included: as many as every
     /// model takes, without the two special tokens that it adds.
     pub tokens: u32,
-    /// The tokens that a chunk repeats of the one before it in the same section,
-    /// in whole sentences and lines: at most half a chunk, which is reserved for
-    /// them. `None` repeats what there is room for, at most three twentieths of a
-    /// chunk, and reserves some only where a paragraph is divided.
+    /// The tokens that a chunk repeats of the one before it in the same section, in whole
+    /// sentences and lines: at most half a chunk, which is reserved for them. `None`
+    /// repeats as much as there is room for, at most three twentieths of a chunk, and
+    /// reserves some only where a paragraph is divided.
     pub overlap: Option<u32>,
     /// Whether title and headings are part of the embedded text.
     pub path: bool,

@@ -1,6 +1,6 @@
 //! Finds the ends of sentences by their punctuation.
 
-/// What the characters just seen may end.
+/// The unit that the last characters may have ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
     /// Nothing.
@@ -14,8 +14,8 @@ pub(super) enum End {
 }
 
 impl End {
-    /// What may have ended once the first character of a text is seen as well,
-    /// which is neither an ASCII letter nor a digit.
+    /// Returns the unit that may have ended, given the first character of the text that
+    /// follows, which is neither an ASCII letter nor a digit.
     pub(super) fn followed_by(self, text: &str) -> Self {
         let character = text.chars().next().unwrap_or_default();
         match character {
@@ -27,7 +27,7 @@ impl End {
         }
     }
 
-    /// Whether what comes next is a new word even without a space before it.
+    /// Reports whether the next character begins a new word even without a space before it.
     pub(super) fn needs_no_space(self) -> bool {
         matches!(self, Self::WideSentence | Self::WideClause)
     }
@@ -43,7 +43,7 @@ impl End {
     }
 }
 
-/// Whether a character closes what stands before it, quoted or in brackets.
+/// Reports whether a character closes a quotation or brackets.
 fn is_closing(character: char) -> bool {
     matches!(
         character,

@@ -1,21 +1,20 @@
 //! Estimates how many tokens a text becomes, from its characters.
 //!
-//! No model's tokenizer is asked: chunk boundaries must
-//! not depend on which model is installed, and must be known at the speed of
-//! reading. The tables were fitted to a `WordPiece` vocabulary of English, the
-//! most common kind, on prose, manuals, abstracts and other languages, so that
-//! what is cut by them nearly always fits. Weights are in hundredths of a
-//! token.
+//! No model's tokenizer is asked: chunk boundaries must not depend on which model is
+//! installed, and must be known at the speed of reading. The tables were fitted to a
+//! `WordPiece` vocabulary of English, the most common kind, on prose, manuals, abstracts
+//! and other languages, so that chunks sized with them nearly always fit. Weights are in
+//! hundredths of a token.
 
-/// What one token weighs.
+/// The weight of one token.
 pub(super) const TOKEN: u32 = 100;
 
 /// How many letters or digits are looked at in one go; each one after so many
 /// adds as much as the last.
 const MAX_WORD_LETTERS: usize = 16;
 
-/// What a word weighs that the vocabulary is likely to have, by its number of
-/// letters: short words are one token.
+/// The weight of a word that the vocabulary is likely to have, by its number of letters:
+/// short words are one token.
 const KNOWN_WORD: [u32; MAX_WORD_LETTERS + 1] =
     totals([102, 0, 2, 2, 2, 6, 8, 10, 14, 18, 22, 26, 32, 38, 42, 44]);
 
@@ -29,11 +28,11 @@ const NUMBER: [u32; MAX_WORD_LETTERS + 1] = totals([
     104, 4, 26, 10, 80, 75, 75, 75, 75, 75, 75, 75, 75, 75, 75, 75,
 ]);
 
-/// What is added for a capital after another letter: abbreviations fall apart.
+/// The weight added for a capital after another letter: abbreviations fall apart.
 const CAPITAL: u32 = 24;
 
-/// What is added for a letter with an accent. The accent is dropped, but
-/// vocabularies of English know few of the words.
+/// The weight added for a letter with an accent. The accent is dropped, but vocabularies of
+/// English know few of the words.
 const ACCENT: u32 = 40;
 
 /// How strange at least a word is that follows a sign instead of a space, as in
@@ -48,7 +47,7 @@ const STRANGEST: u32 = 256;
 const COMMON_WORD: u32 = 24;
 const OTHER_WORD: u32 = 2;
 
-/// The sums of what each place adds.
+/// Returns the sums of the weights that places add.
 const fn totals(added: [u32; MAX_WORD_LETTERS]) -> [u32; MAX_WORD_LETTERS + 1] {
     let mut totals = [0; MAX_WORD_LETTERS + 1];
     let mut at = 0;
@@ -59,7 +58,7 @@ const fn totals(added: [u32; MAX_WORD_LETTERS]) -> [u32; MAX_WORD_LETTERS + 1] {
     totals
 }
 
-/// What the characters from one place of a run to another add.
+/// Returns the weight that the characters from one place of a run to another add.
 fn between(totals: &[u32; MAX_WORD_LETTERS + 1], from: usize, to: usize) -> u32 {
     let last = totals[MAX_WORD_LETTERS] - totals[MAX_WORD_LETTERS - 1];
     let beyond = to.saturating_sub(from.max(MAX_WORD_LETTERS)) as u32;
@@ -79,16 +78,16 @@ pub(super) struct TokenEstimator {
     length: usize,
 }
 
-/// What is not divided any further: part of a word or number, a sign, space.
+/// A piece that is not divided further: part of a word or number, a sign, space.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Piece {
     /// How many bytes it has.
     pub length: usize,
-    /// What it weighs. Only white space weighs nothing.
+    /// Its weight. Only white space weighs nothing.
     pub weight: u32,
 }
 
-/// What the characters just seen have in common.
+/// The class of the last characters.
 #[derive(Clone, Copy, PartialEq)]
 enum Run {
     Letters,
@@ -147,7 +146,7 @@ impl TokenEstimator {
         }
     }
 
-    /// Weighs a whole text that continues from what was weighed before.
+    /// Weighs a whole text that continues the one weighed before.
     pub(super) fn weigh(&mut self, text: &str) -> u32 {
         let mut weight = 0_u32;
         let mut at = 0;
@@ -159,8 +158,8 @@ impl TokenEstimator {
         weight
     }
 
-    /// Sets whether what follows is at least as strange as text that nothing is known
-    /// of, however familiar the text before it was.
+    /// Sets whether the following text counts as unknown, however familiar the text before
+    /// it was.
     pub(super) fn assume_unknown(&mut self, unknown: bool) {
         self.least_strangeness = if unknown { UNKNOWN } else { 0 };
         self.strangeness = self.strangeness.max(self.least_strangeness);
@@ -304,7 +303,7 @@ fn alone(character: char) -> u32 {
     }
 }
 
-/// What a whole text weighs.
+/// Returns the weight of a whole text.
 pub(super) fn of(text: &str) -> u32 {
     TokenEstimator::default().weigh(text)
 }

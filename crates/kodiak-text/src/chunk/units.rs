@@ -1,8 +1,8 @@
 //! Divides a body into units that stay whole, and into sections.
 //!
-//! Owns what a unit is: a sentence, an item, a row, a line of code, or a whole
-//! block of code that fits into a chunk. `markup` classifies lines, and `divide`
-//! decides which units make a chunk.
+//! Owns the definition of a unit: a sentence, an item, a row, a line of code, or a whole
+//! block of code that fits into a chunk. `markup` classifies lines, and `divide` decides
+//! which units make a chunk.
 
 use std::ops::Range;
 
@@ -19,14 +19,14 @@ use super::token_estimate::{self, TOKEN, TokenEstimator};
 const MAX_SENTENCE: u32 = 40 * TOKEN;
 
 /// The weight below which neighbouring units are joined.
-const SHORTEST: u32 = 5 * TOKEN;
+const MIN_UNIT: u32 = 5 * TOKEN;
 
 /// The least that a unit weighs, which bounds how many lines one chunk can have
 /// of which nothing is embedded.
 const LIGHTEST: u32 = TOKEN / 10;
 
-/// What a heading weighs beyond its characters, which bounds how many headings
-/// one chunk can have.
+/// The weight of a heading beyond its characters, which bounds the number of headings in
+/// one chunk.
 const MARKS: u32 = TOKEN;
 
 /// A part of the body that stays whole. It reaches to the next unit.
@@ -36,13 +36,13 @@ pub(super) struct Unit {
     pub start: usize,
     /// Its weight, by the token estimate.
     pub weight: u32,
-    /// What a boundary before it divides.
+    /// The kind of boundary before it.
     pub cuts: Cut,
     /// The section it is in.
     pub section: usize,
 }
 
-/// What a boundary divides, from the best to the worst.
+/// The kinds of boundaries, from the best to the worst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Cut {
     /// Nothing: a section starts.
@@ -195,7 +195,7 @@ struct Builder<'body, 'title> {
     code: Option<usize>,
     after_blank: bool,
     embeds_noise: bool,
-    /// What is not embedded of the present line.
+    /// The parts of the current line that are not embedded.
     noise: Vec<Range<usize>>,
 }
 
@@ -368,7 +368,7 @@ impl Builder<'_, '_> {
         let alone = self.code == Some(self.outline.units.len());
         match self.outline.units.last_mut() {
             Some(before)
-                if before.weight + unit.weight < SHORTEST
+                if before.weight + unit.weight < MIN_UNIT
                     && before.section == unit.section
                     && before.cuts != Cut::Document
                     && !alone =>
@@ -379,8 +379,8 @@ impl Builder<'_, '_> {
         }
     }
 
-    /// Adds text to the open unit, and starts others where sentences end and
-    /// where it gets too long. What is not embedded weighs nothing.
+    /// Adds text to the open unit, and starts others where sentences end and where it gets
+    /// too long. Text that is not embedded weighs nothing.
     fn fill(&mut self, start: usize, text: &str, sentences: bool) {
         let mut noise_ranges = std::mem::take(&mut self.noise);
         if !self.embeds_noise {
@@ -424,7 +424,7 @@ impl Builder<'_, '_> {
             return;
         }
         // The number of an item is not a sentence.
-        if sentences && open.weight >= SHORTEST && self.end.ends_sentence(first) {
+        if sentences && open.weight >= MIN_UNIT && self.end.ends_sentence(first) {
             self.begin(at, Cut::Paragraph);
         } else {
             self.gap = Some((at, open.weight));

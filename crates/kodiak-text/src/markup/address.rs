@@ -1,7 +1,7 @@
 //! Addresses in a text: how far one reaches, and where its host is.
 //!
-//! Owns these two questions. Where addresses begin, and what becomes of them, is up
-//! to those who leave them out (`noise`) or show them (`plain`).
+//! Owns these two questions. The callers find where addresses begin, and leave them out
+//! (`noise`) or show them (`plain`).
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! Brackets and what is between them, as links have them.
+//! Brackets and the text between them, as in links.
 //!
 //! Owns which bracket closes another, and how far a reader looks for it: hostile text
 //! could otherwise have every opening bracket read to the end.

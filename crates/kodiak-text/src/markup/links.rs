@@ -1,9 +1,9 @@
-//! Finds the links of a body: what each points to, and its text.
+//! Finds the links of a body, each with its target and its text.
 //!
-//! Owns the signs that make a link: `[text](target)`, `[text][name]` with its
-//! definition, `[[target]]` and `[[target|text]]`, and Org's `[[target][text]]`. What a
-//! target means is left to [`links`](crate::links). A note that is embedded with
-//! `![[target]]` is linked; an image is not. Code has no links.
+//! Owns the signs that make a link: `[text](target)`, `[text][name]` with its definition,
+//! `[[target]]` and `[[target|text]]`, and Org's `[[target][text]]`. Resolving a target is
+//! left to [`links`](crate::links). A note that is embedded with `![[target]]` is linked;
+//! an image is not. Code has no links.
 
 use std::collections::HashMap;
 
@@ -15,7 +15,7 @@ use crate::document::{EXTENSIONS, Markup};
 /// A link as it is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Written<'a> {
-    /// What it points to.
+    /// Its target.
     pub target: &'a str,
     /// Its text; for a wiki link without one, its target.
     pub text: &'a str,
@@ -112,8 +112,8 @@ fn scan(text: &str, definitions: &HashMap<String, &str>, found: &mut impl FnMut(
     }
 }
 
-/// Reports whether what follows an exclamation mark is a note that is embedded, with the
-/// place in it that is wanted, and not a picture or another file.
+/// Reports whether the link after an exclamation mark embeds a note or a part of one, and
+/// not a picture or another file.
 fn embeds_note(link: &Written<'_>) -> bool {
     let file = link.target.split('#').next().unwrap_or_default();
     link.wiki && !has_other_extension(file.trim())

@@ -69,13 +69,13 @@ pub enum Line<Text> {
     Text {
         /// The text without quote and list markers.
         content: Text,
-        /// What the line begins, if it does not continue the line before.
+        /// The block that the line begins, if it does not continue the line before.
         begins: Begins,
     },
 }
 
 impl<Text> Line<Text> {
-    /// Returns the line with its text replaced by what `change` makes of it.
+    /// Returns the line with its text changed by `change`.
     pub(super) fn map<Other>(self, change: impl FnOnce(Text) -> Other) -> Line<Other> {
         match self {
             Self::Blank => Line::Blank,
@@ -99,7 +99,7 @@ impl<Text> Line<Text> {
     }
 }
 
-/// What a line of text begins.
+/// The block that a line of text begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Begins {
     /// A paragraph.
@@ -110,7 +110,7 @@ pub enum Begins {
     Nothing,
 }
 
-/// A block of lines that are not text, and what ends it.
+/// A block of lines that are not text, and its end.
 #[derive(Clone, Copy)]
 enum Skipping {
     /// A fenced code block inside this many levels of quotes.

@@ -1,6 +1,6 @@
 //! Markup: tells the headings, paragraphs, list items and code of a body apart.
 //!
-//! Owns what markdown and Org markup mean to a search. The text itself is left to
+//! Owns the meaning of Markdown and Org markup for a search. The text itself is left to
 //! `text` and `chunk`.
 
 mod address;

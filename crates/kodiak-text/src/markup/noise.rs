@@ -1,15 +1,15 @@
-//! Finds what a line has but does not say: link targets, the paths of addresses,
+//! Finds the parts of a line that carry no meaning: link targets, the paths of addresses,
 //! table rules, HTML tags and comment signs.
 //!
-//! Owns what is left out of the embedded text. A line is judged alone, so that the
-//! same line is treated alike wherever a chunk begins. Code is not told apart:
-//! the rules leave it nearly as it is.
+//! Owns the choice of what to leave out of the embedded text. A line is judged alone, so
+//! that the same line is treated alike wherever a chunk begins. Code is not told apart: the
+//! rules leave it nearly as it is.
 
 use std::ops::Range;
 
 use super::address::Address;
 
-/// HTML elements that only format. Others may be what a note is about.
+/// HTML elements that only format. Others may be the subject of a note.
 const FORMATTING: [&str; 52] = [
     "a",
     "abbr",
@@ -124,8 +124,7 @@ pub fn noise(line: &str, found: &mut Vec<Range<usize>>) {
     }
 }
 
-/// Returns a line without what says nothing. Words that would run together are
-/// kept apart.
+/// Returns a line without its noise. Words that would run together are kept apart.
 pub fn without_noise(line: &str, noise: &[Range<usize>], text: &mut String) {
     let mut push = |piece: &str| {
         let joins = text.ends_with(char::is_alphanumeric)

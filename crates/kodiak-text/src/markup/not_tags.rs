@@ -3,7 +3,7 @@
 /// Directives of a preprocessor that are never tags.
 const DIRECTIVES: [&str; 6] = ["ifdef", "ifndef", "endif", "elif", "undef", "pragma"];
 
-/// Reports whether what follows a `#` is code: a colour such as `FFFFFF`, or a directive
+/// Reports whether the word after a `#` is code: a colour such as `FFFFFF`, or a directive
 /// such as `ifdef`. `line_start` says whether nothing but spaces is before the `#`, and
 /// `after` is the text after the word.
 pub(super) fn is_code(word: &str, line_start: bool, after: &str) -> bool {
@@ -30,8 +30,8 @@ fn is_color(word: &str) -> bool {
     }
 }
 
-/// Reports whether a word at the start of a line is a directive: other words than
-/// [`DIRECTIVES`] are, if what follows them is what a directive has.
+/// Reports whether a word at the start of a line is a directive: words beside
+/// [`DIRECTIVES`] are, if the arguments of a directive follow.
 fn is_directive(word: &str, after: &str) -> bool {
     let after = after.trim();
     match word {

@@ -1,9 +1,9 @@
 //! Markdown as prose: the text a reader sees, and where each byte of it is from.
 //!
-//! Owns which lines are shown and how blocks are joined: list items and table rows
-//! by semicolons, cells by dots, a heading and what follows it by a colon. Emphasis,
-//! links and tags within a block are left to `inline`, blocks of links and nothing else
-//! to `links`, single lines to `shape`; what part of a text is worth showing is left to the search.
+//! Owns which lines are shown and how blocks are joined: list items and table rows by semicolons,
+//! cells by dots, a heading and the text after it by a colon. Emphasis, links and tags within a
+//! block are left to `inline`, blocks of links and nothing else to `links`, single lines to
+//! `shape`; choosing the part of a text to show is left to the search.
 
 mod inline;
 mod links;
@@ -20,7 +20,7 @@ use shape::{cells, is_link_definition, is_table_rule, without_callout};
 
 /// The origin of bytes that are not from the body.
 const INSERTED: usize = usize::MAX;
-/// What separates the cells of a table row.
+/// The separator of the cells of a table row.
 const CELLS: &str = " · ";
 
 /// How much prose is needed. To show two lines of a long note, there is no need to render
@@ -59,7 +59,7 @@ pub struct Prose {
     pending: Option<(&'static str, usize)>,
     /// Whether the next character starts a block.
     starting: bool,
-    /// What is still needed.
+    /// The limits that are not reached yet.
     needed: Enough,
 }
 
@@ -131,7 +131,7 @@ impl Prose {
         self.count(run.as_bytes()[before..].iter().filter(starts).count());
     }
 
-    /// Writes what comes before the next character.
+    /// Writes the separator before the next character.
     fn write_pending(&mut self) {
         if let Some((separator, from)) = self.pending.take()
             && !self.text.is_empty()
@@ -150,8 +150,8 @@ impl Prose {
         self.needed.characters = self.needed.characters.saturating_sub(characters);
     }
 
-    /// Sets what separates the next character from those before it. A separator of
-    /// blocks or cells is not replaced by a space.
+    /// Sets the separator before the next character. A separator of blocks or cells is not
+    /// replaced by a space.
     fn separate(&mut self, separator: &'static str, origin: usize) {
         if separator != " " || self.pending.is_none() {
             self.pending = Some((separator, origin));
@@ -237,7 +237,7 @@ fn starts_block(body: &str, at: usize) -> bool {
     at == 0 || body[..at].ends_with('\n')
 }
 
-/// What a block is.
+/// The kind of a block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Kind {
     #[default]
@@ -454,7 +454,7 @@ impl Renderer<'_> {
     }
 }
 
-/// Returns what separates a block from the text before it.
+/// Returns the separator between a block and the text before it.
 fn separator(text: &str, last: Option<Kind>, next: Kind) -> &'static str {
     let said = |last: char| matches!(last, ':' | ',' | ';') || inline::ends_sentence(last);
     match (last, next) {

@@ -13,9 +13,8 @@ use super::not_tags::is_code;
 /// sentence with two `#`.
 const MAX_WORDS: usize = 4;
 
-/// The maximum number of backticks that open a code span. An unclosed run is the
-/// last one of its length, so this also bounds how often a line is searched in
-/// vain.
+/// The maximum number of backticks that open a code span. An unclosed run is the last one
+/// of its length, so this also bounds the number of failed searches in a line.
 const MAX_BACKTICKS: usize = 32;
 
 /// Tags in the order they appear, each once regardless of case.

@@ -1,10 +1,9 @@
 //! The tokenizer: from text to words to index terms. Documents, queries, snippets
 //! and the vocabulary share it, so that they can never disagree.
 //!
-//! A *word* is a run of letters, digits and their combining marks, of one class of
-//! script. Its *terms* are what the index holds. For scripts with spaces, that is
-//! the folded word, stemmed by [`Stemming`]. For scripts without, it is
-//! overlapping character n-grams.
+//! A *word* is a run of letters, digits and their combining marks, of one class of script.
+//! The index holds its *terms*. For scripts with spaces, that is the folded word, stemmed
+//! by [`Stemming`]. For scripts without, it is overlapping character n-grams.
 
 mod english;
 mod fold;
@@ -25,7 +24,7 @@ pub use stop_words::is_stop_word;
 
 use script::{class_of, continues_word, starts_word};
 
-/// What terms are needed for.
+/// The purpose of terms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
     /// To be indexed. A run without spaces also yields its edge grams, so that

@@ -12,7 +12,7 @@ use super::{INSERTED, Prose};
 
 /// The number of bytes that are written at a time, so that little more is written
 /// than is needed.
-const LONGEST_RUN: usize = 100;
+const MAX_RUN_LENGTH: usize = 100;
 /// How deep constructs may nest.
 const DEEPEST: usize = 8;
 
@@ -247,12 +247,12 @@ pub(super) fn ends_sentence(character: char) -> bool {
 
 /// Returns the beginning of a text that is written as it is: without markup, without
 /// white space except for single spaces between words, and without addresses. It is
-/// [`LONGEST_RUN`] bytes long at most. `before` is the character before the text.
+/// [`MAX_RUN_LENGTH`] bytes long at most. `before` is the character before the text.
 fn plain_run(text: &str, before: char) -> &str {
     let bytes = text.as_bytes();
     let mut in_word = before.is_alphanumeric();
     let mut at = 0;
-    while let Some(&byte) = bytes.get(at).filter(|_| at < LONGEST_RUN) {
+    while let Some(&byte) = bytes.get(at).filter(|_| at < MAX_RUN_LENGTH) {
         if IS_PLAIN[usize::from(byte)] {
             in_word = byte.is_ascii_alphanumeric();
             at += 1;

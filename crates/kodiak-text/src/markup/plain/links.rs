@@ -3,11 +3,11 @@
 use super::super::brackets::{bracketed, near};
 
 /// The length from which a text is never taken for links alone, in bytes.
-const LONG: usize = 2_000;
+const MIN_PROSE_BYTES: usize = 2_000;
 
 /// Reports whether a text has at least one link and, beside links, no word.
 pub(super) fn are_all(text: &str) -> bool {
-    if text.len() > LONG {
+    if text.len() > MIN_PROSE_BYTES {
         return false;
     }
     let mut rest = text.trim_start();

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::links;
 
-/// What a line of a body is, for choosing what to show of it.
+/// The shape of a line of a body, for choosing the part to show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// The first row of a table, which names its columns.
@@ -18,7 +18,7 @@ pub enum Shape {
 }
 
 impl Shape {
-    /// Returns what a line is, given the line that follows it.
+    /// Returns the shape of a line, given the line that follows it.
     pub fn of(line: &str, next: &str) -> Self {
         let content = line.trim();
         if content.contains('|') && is_table_rule(next) {
