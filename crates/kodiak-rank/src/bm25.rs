@@ -7,7 +7,7 @@
 use super::evidence::QueryWord;
 use super::passage::Passages;
 
-/// The size of what is searched, as BM25 needs it.
+/// The size of the searched collection, as BM25 needs it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Corpus {
     /// The number of documents.
@@ -69,11 +69,11 @@ pub struct Bm25 {
     /// alone saturate: without the bonus, a short note with a word as its tag
     /// outranks the note with that word as its title.
     pub title_boost: f64,
-    /// The weight of term proximity in the body, as a factor of the idf within
-    /// the best passage. A long document that contains every word somewhere is
-    /// not about what they mean together.
+    /// The weight of term proximity in the body, as a factor of the idf within the best
+    /// passage. A long document that contains every word somewhere need not be about all of
+    /// them together.
     pub proximity_weight: f64,
-    /// The length of a passage, in terms: what stands within it stands together.
+    /// The length of a passage, in terms.
     pub passage_length: f64,
     /// The weight of title coverage, as a factor of the idf of the phrases in the
     /// title times the share of the title they cover. Phrases that cover the

@@ -32,7 +32,7 @@ pub struct QueryWord {
     pub surprise: f64,
 }
 
-/// What is known of a query's words in the documents that were searched.
+/// The distribution of a query's words in the documents that were searched.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct QueryWords {
     /// The summed surprise of all words that count.
@@ -50,8 +50,8 @@ impl QueryWords {
         1.0 / (1.0 + (-tuning.evidence_slope * margin).exp())
     }
 
-    /// Returns the summed surprise of a passage's words, relative to what chance brings
-    /// together in as many documents.
+    /// Returns the summed surprise of a passage's words, relative to that of chance
+    /// passages in as many documents.
     fn beyond_chance(&self, coverage: f64) -> f64 {
         coverage * self.whole / (self.documents.max(1) as f64).ln_1p()
     }

@@ -1,29 +1,29 @@
 //! Weighs earlier openings of a document, and limits how far they may move it.
 //!
-//! An opening counts for less the longer ago it is, so documents that are opened often
-//! and lately come first. Only hits that are about as relevant as each other change
-//! places: what was opened breaks ties and never outranks a better match.
+//! An opening counts for less the longer ago it is, so documents that are opened often and
+//! lately come first. Only hits that are about as relevant as each other change places:
+//! openings break ties and never outrank a better match.
 
 use crate::rules::{FRECENCY_HALF_LIFE, FRECENCY_MARGIN, FRECENCY_OFTEN};
 
-/// Returns what openings count for together, each given by its age in seconds. One of
-/// this moment counts for 1, and half of that after each [`FRECENCY_HALF_LIFE`].
+/// Returns the weight of openings together, each given by its age in seconds. A new one
+/// counts for 1, and loses half of its weight with each [`FRECENCY_HALF_LIFE`].
 pub fn weight(ages: impl IntoIterator<Item = i64>) -> f64 {
     let one = |age: i64| (-(age.max(0) as f64) / FRECENCY_HALF_LIFE).exp2();
     ages.into_iter().map(one).sum()
 }
 
-/// Reports whether openings that count for this much were many and lately.
+/// Reports whether openings of this weight together are many and recent.
 pub fn is_often(weight: f64) -> bool {
     weight >= FRECENCY_OFTEN
 }
 
-/// A hit, as far as its place may depend on what was opened.
+/// A hit, as far as its place may depend on openings.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Place {
     /// Its relevance; a hit without one keeps its place.
     pub relevance: Option<f64>,
-    /// What its openings count for.
+    /// The weight of its openings.
     pub frecency: f64,
     /// The part of the answer it is in. No hit leaves its part.
     pub part: u8,

@@ -1,8 +1,8 @@
 //! Passages: where in a document the words of a query occur together.
 //!
-//! A long document contains most words of any query somewhere. What it says about
-//! the query, it says where the words stand together, in one passage. The title, the
-//! tags and the texts of links to the document belong to every passage.
+//! A long document contains most words of any query somewhere. The text about the query is
+//! the passage where the words are close to each other. The title, the tags and the texts
+//! of links to the document belong to every passage.
 
 use super::bm25::{Field, STOP_WORD_IDF};
 use super::evidence::QueryWord;

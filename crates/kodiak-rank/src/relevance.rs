@@ -1,12 +1,11 @@
 //! Relevance: how likely it is that a hit answers its query.
 //!
-//! A document answers by its words or by its meaning. The two are alternatives, so
-//! their probabilities are combined as alternatives: it answers unless neither does.
-//! Words answer as far as they are more than chance (`evidence`). Meaning answers
-//! as far as a similarity exceeds what the best of as many unrelated documents
-//! reaches, which rises with the logarithm of their number. The numbers are
-//! properties of the embedding model; `kodiak eval --queries` and `--relevance` check
-//! them.
+//! A document answers by its words or by its meaning. The two are alternatives, so their
+//! probabilities are combined as alternatives: it answers unless neither does. Words answer
+//! as far as they are more than chance (`evidence`). Meaning answers as far as a similarity
+//! exceeds the best one among as many unrelated documents, which rises with the logarithm
+//! of their number. The numbers are properties of the embedding model; `kodiak eval
+//! --queries` and `--relevance` check them.
 
 /// The evidence that a hit answers its query.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -37,13 +36,13 @@ impl SemanticRelevance {
     /// document: a few notes are mostly short ones, which are less similar to anything.
     pub fn even_odds(&self, documents: u64) -> f64 {
         let logarithm = |number: u64| (number.max(1) as f64).ln();
-        let few = (logarithm(FEW) - logarithm(documents)).max(0.0);
+        let few = (logarithm(MIN_DOCUMENTS) - logarithm(documents)).max(0.0);
         self.background + self.spread * (logarithm(documents) - few).max(0.0)
     }
 
     /// Returns the lowest similarity that is shown among this many documents by a model
-    /// with this minimum similarity. Among a few documents, what is nearest is shown
-    /// also if a minimum for many would hide it.
+    /// with this minimum similarity. Among a few documents, the nearest is shown even if
+    /// the minimum for many would hide it.
     pub fn minimum_among(&self, documents: u64, minimum: f32) -> f32 {
         minimum.min((self.even_odds(documents) - BELOW_EVEN_ODDS) as f32)
     }
@@ -87,7 +86,7 @@ pub const SEMANTIC_RELEVANCE: [SemanticRelevance; 2] = [
 ];
 
 /// The number of documents below which a collection is a few notes.
-const FEW: u64 = 5;
+const MIN_DOCUMENTS: u64 = 5;
 
 /// How far below even odds a similarity is still shown among a few documents.
 const BELOW_EVEN_ODDS: f64 = 0.1;

@@ -1,8 +1,8 @@
-//! Blending the scores of a reranker with those of a search.
+//! Blending the scores of a reranker and of a search.
 //!
-//! A reranker reads better than a search scores, but it is a model like any other:
-//! it may prefer a fluent text to the one that has the name that was typed. So both
-//! count, and a candidate whose title has what was typed cannot lose by it.
+//! A reranker reads better than a search scores, but it is a model like any other: it may
+//! prefer a fluent text to the one with the typed name. So both count, and a candidate
+//! whose title has the typed words cannot lose.
 
 use super::rules::RERANK_WEIGHT;
 
@@ -11,7 +11,7 @@ use super::rules::RERANK_WEIGHT;
 pub struct Reranked {
     /// Its score in the search.
     pub score: f64,
-    /// What the reranker gave it.
+    /// The score of the reranker.
     pub judged: f64,
     /// Whether its title has every informative word of the query as typed.
     pub exact: bool,

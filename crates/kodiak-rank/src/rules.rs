@@ -1,5 +1,5 @@
-//! The numbers of fixed rules: what counts as a question, and how documents are
-//! ranked where neither BM25 nor fusion decides alone.
+//! The numbers of fixed rules: how questions are recognised, and how documents are ranked
+//! where neither BM25 nor fusion decides alone.
 //!
 //! They cannot be changed per search. Those that can are in `tuning`.
 
@@ -17,9 +17,9 @@ pub const PROXIMITY_TERMS: usize = 3;
 /// "productivity" is not "production".
 pub const EXACT_BONUS: f64 = 0.5;
 
-/// The penalty of a candidate that has only other words with the stems of the query's
-/// and is less similar to the query than the mean of the candidates; less in
-/// proportion. With a similarity above the mean, such words mean what was asked.
+/// The penalty of a candidate that has only other words with the stems of the query's and
+/// is less similar to the query than the mean of the candidates; less in proportion. With a
+/// similarity above the mean, such words have the meaning of the query.
 pub const RELATED_PENALTY: f64 = 1.0;
 
 /// The bonus of a candidate that has a query of stop words in a row as it was typed;
@@ -74,11 +74,11 @@ pub const SIMILAR_LETTERS: usize = 3;
 /// The weight of such a word in the title, relative to 1 for the body.
 pub const SIMILAR_TITLE_WEIGHT: f64 = 3.0;
 
-/// The weight of a reranker's scores beside those of the search.
+/// The weight of a reranker's scores beside the scores of the search.
 pub const RERANK_WEIGHT: f64 = 0.5;
 
-/// The seconds after which an opening of a document counts for half: a fortnight. What
-/// is at hand changes with the work of weeks, not of hours.
+/// The seconds after which an opening of a document counts for half: a fortnight. The
+/// documents in use change over weeks, not hours.
 pub const FRECENCY_HALF_LIFE: f64 = 14.0 * 24.0 * 60.0 * 60.0;
 
 /// The least that the openings of a document that is opened often count for together. It is

@@ -11,11 +11,11 @@ pub const SHORTEST_CORRECTED: usize = 4;
 
 /// The number of letters up to which a word may be one edit off; longer words may
 /// be two edits off.
-const LONGEST_ONE_EDIT: usize = 5;
+const MAX_LENGTH_FOR_ONE_EDIT: usize = 5;
 
 /// The slope of the highest edit cost over the number of letters.
 const COST_PER_LETTER: f64 = 0.4;
-/// What is subtracted from that line.
+/// The offset subtracted from that line.
 const COST_OFFSET: f64 = 0.65;
 
 /// The weight of the edit cost against the logarithm of the document frequency:
@@ -87,7 +87,11 @@ const LAST: f64 = 0.3;
 /// Returns the highest number of edits between a misspelt word of this many
 /// letters and its correction.
 pub fn most_edits(letters: usize) -> u8 {
-    if letters <= LONGEST_ONE_EDIT { 1 } else { 2 }
+    if letters <= MAX_LENGTH_FOR_ONE_EDIT {
+        1
+    } else {
+        2
+    }
 }
 
 /// Returns the highest edit cost between a misspelt word and its correction, of

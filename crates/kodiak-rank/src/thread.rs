@@ -1,10 +1,9 @@
 //! Rescoring inside threads: conversations, and other documents in sequence.
 //!
-//! The turns right before and after a candidate count: an answer often has none
-//! of the words of the question it follows. Questions lose: they share words
-//! with the query, which is a question too, but seldom answer it. The turns of a
-//! speaker whom the query names gain: to ask what someone said is to ask for
-//! their words, not for what was said to them.
+//! The turns right before and after a candidate count: an answer often has none of the
+//! words of the question it follows. Questions lose: they share words with the query, which
+//! is a question too, but seldom answer it. The turns of a speaker whom the query names
+//! gain: a question about the words of a speaker is not about the replies to them.
 
 use std::collections::HashMap;
 
@@ -17,7 +16,7 @@ const STEPS: usize = 2;
 /// The number of documents on either side of a candidate that are considered.
 pub const REACH: usize = 6;
 
-/// What rescoring needs to know about a turn.
+/// The facts about a turn that rescoring needs.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Turn {
     /// Whether the query names its speaker.
@@ -111,9 +110,8 @@ impl Threads {
     }
 }
 
-/// Returns the candidates near `place` in a thread: of each contribution, the
-/// nearest. Where a speaker is not known, each turn counts as a contribution of
-/// its own.
+/// Returns the candidates near `place` in a thread: of each contribution, the nearest.
+/// Where a speaker is not known, each turn counts as a separate contribution.
 fn neighbours_at(
     thread: &[Row],
     place: usize,

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::bm25::{Bm25, STOP_WORD_IDF};
 
-/// The parameters of a ranking; the default is what a user gets.
+/// The parameters of a ranking; users get the default.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tuning {
     /// The parameters of the lexical score.
@@ -32,8 +32,8 @@ pub struct Tuning {
     /// The share of a query in one passage from which its words are evidence,
     /// however frequent they are.
     pub full_coverage: f64,
-    /// The summed idf of a passage's words from which they are evidence, relative to
-    /// what chance brings together in one of the documents searched.
+    /// The summed idf of a passage's words from which they are evidence, relative to a
+    /// chance passage in one of the documents searched.
     pub beyond_chance: f64,
     /// How steeply the evidence of words rises around these two.
     pub evidence_slope: f64,
