@@ -2,8 +2,7 @@
 //! compute them.
 //!
 //! Without features, this crate is two traits, [`Embedder`](embed::Embedder) and
-//! [`Reranker`](rerank::Reranker), and their errors. The features add what implements
-//! them:
+//! [`Reranker`](rerank::Reranker), and their errors. The features add implementations:
 //!
 //! * `onnx` runs local models and finds those that are installed;
 //! * `remote` asks providers over HTTP;

@@ -1,7 +1,6 @@
-//! The ways an embedder fails, distinguished by what helps.
+//! The ways an embedder fails, distinguished by the remedy.
 //!
-//! This module defines the kinds and their messages. The caller decides what is
-//! retried, and when.
+//! This module defines the kinds and their messages. The caller decides about retries.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -38,7 +37,7 @@ pub enum EmbedError {
     Refused {
         /// The model's name.
         model: String,
-        /// What it reported, and what to do about it.
+        /// Its report, and the remedy.
         detail: String,
     },
     /// There is no connection to the embedder.

@@ -68,8 +68,7 @@ impl Settings {
     }
 }
 
-/// What stands between a revision and the number of dimensions that vectors are
-/// cut to.
+/// Separates a revision from the number of dimensions that vectors are cut to.
 const CUT: char = '+';
 
 impl InstalledModel {

@@ -86,10 +86,9 @@ pub trait Embedder: Send + Sync {
         false
     }
 
-    /// Reports whether a lower-case word is a whole token of the model's
-    /// vocabulary, which holds the most common words of what it was trained on.
-    /// Must be quick: a search asks before the model is loaded. Returns `false`
-    /// if that is not known.
+    /// Reports whether a lower-case word is a whole token of the model's vocabulary, which
+    /// holds the most common words of its training data. Must be quick: a search asks
+    /// before the model is loaded. Returns `false` if that is not known.
     fn knows_word(&self, _word: &str) -> bool {
         false
     }

@@ -1,10 +1,9 @@
 //! Requests over HTTP: to a model hub, or to a provider of embeddings.
 //!
-//! Owns what must hold for every request. Offline, no socket is opened. A secret
-//! goes to the host it is for and to no other, and never in the clear beyond this
-//! machine. Proxies are those that the caller names; requests to this machine use
-//! none. Redirects are followed only for those who ask for it. What an answer
-//! means, and whether to try again, is left to the caller.
+//! Owns the rules for every request. Offline, no socket is opened. A secret goes to the
+//! host it is for and to no other, and never in the clear beyond this machine. Proxies are
+//! those that the caller names; requests to this machine use none. Redirects are followed
+//! only on request. Interpreting an answer and trying again are left to the caller.
 
 mod address;
 mod proxy;
@@ -69,7 +68,7 @@ pub enum HttpError {
         /// The host.
         host: String,
     },
-    /// The connection broke, or what came was not HTTP.
+    /// The connection broke, or the answer was not HTTP.
     #[error("the connection to {host} broke: {detail}")]
     Broken {
         /// The host.
@@ -92,7 +91,7 @@ pub enum HttpError {
 pub(crate) struct Credential {
     /// The name of the header.
     pub(crate) header: &'static str,
-    /// What stands before the secret in the header.
+    /// The text before the secret in the header.
     pub(crate) scheme: &'static str,
     pub(crate) secret: Secret,
     /// Whether the request makes no sense without it. Otherwise it is left out
@@ -119,7 +118,7 @@ pub(crate) struct Response {
     pub(crate) status: u16,
     /// Where it came from, after redirects.
     pub(crate) address: Address,
-    /// The headers of the answer, and before them those of each redirect.
+    /// The headers of the answer, and before them the headers of each redirect.
     headers: Vec<HeaderMap>,
     body: Body,
 }

@@ -34,7 +34,7 @@ pub fn find(cache: &Path, name: &str) -> Result<Option<InstalledModel>> {
     Ok(found.find(|model| model.identity.name == name))
 }
 
-/// Returns what is wrong with a model that is in the cache and cannot be used.
+/// Returns the reason why a model in the cache cannot be used.
 pub fn damage(cache: &Path, name: &str) -> Option<Error> {
     let folders = folders(cache).ok()?;
     let mut named = folders.into_iter().filter(|(known, _)| known == name);

@@ -21,10 +21,9 @@ const DATA: &str = include_str!("catalogue.toml");
 pub struct KnownModel {
     /// Its name, as people type it.
     pub name: String,
-    /// What it is, in a few words.
+    /// A description in a few words.
     pub about: String,
-    /// What it is good for, in a few words: as measured, or what its own
-    /// description claims.
+    /// Its strengths, in a few words: as measured, or as its own description claims.
     pub good_for: String,
     /// The licence of its weights.
     pub licence: String,
@@ -138,7 +137,7 @@ pub struct Wheel {
 pub struct Member {
     /// Its path in the archive.
     pub path: String,
-    /// What happens to its line ends.
+    /// The treatment of its line ends.
     #[serde(default)]
     pub line_ends: LineEnds,
     /// Its size in bytes, with these line ends.
@@ -163,7 +162,7 @@ impl KnownModel {
     }
 }
 
-/// What happens to a file's line ends before its hash is checked.
+/// The treatment of a file's line ends before its hash is checked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LineEnds {

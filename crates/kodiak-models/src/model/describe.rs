@@ -137,8 +137,8 @@ fn max_tokens(folder: &Path) -> usize {
     }
 }
 
-/// Runs the graph on a word. Returns the number of dimensions, and what the output
-/// is if it is not a vector for each token: one for the text, or a score.
+/// Runs the graph on a word. Returns the number of dimensions, and the kind of output if it
+/// is not a vector for each token: one for the text, or a score.
 fn probe(graph: &Path, tokenizer: &Path, max_tokens: usize) -> Result<(usize, Option<Pooling>)> {
     let loaded = Runtime::load(Options {
         graph,

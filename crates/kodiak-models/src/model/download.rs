@@ -20,7 +20,7 @@ use crate::http::{Address, Client, Credential, HttpError, Request, Response, rea
 use kodiak_base::error::Error;
 
 /// The largest file that is downloaded.
-const LARGEST: u64 = 8 << 30;
+const MAX_FILE_BYTES: u64 = 8 << 30;
 /// The most bytes of a tag.
 const MAX_TAG: u64 = 4096;
 /// How many connections in a row may bring nothing.
@@ -65,7 +65,7 @@ pub(super) struct Fetched {
     pub(super) announced: Option<String>,
 }
 
-/// What one connection brought.
+/// The outcome of one connection.
 enum Turn {
     /// All of the file is there.
     Complete,
@@ -122,7 +122,7 @@ impl Download<'_> {
         self.until.is_some_and(|until| Instant::now() >= until)
     }
 
-    /// Asks for what is missing and reads it as far as it comes.
+    /// Asks for the missing part and reads as much as arrives.
     fn turn(
         &self,
         partial: &mut Partial,
@@ -201,7 +201,12 @@ impl Download<'_> {
         total: Option<u64>,
         progress: &mut dyn FnMut(u64, Option<u64>),
     ) -> Result<Turn> {
-        let most = self.source.bytes.or(total).unwrap_or(LARGEST).min(LARGEST);
+        let most = self
+            .source
+            .bytes
+            .or(total)
+            .unwrap_or(MAX_FILE_BYTES)
+            .min(MAX_FILE_BYTES);
         let address = response.address.clone();
         let mut reader = response.into_reader();
         let mut buffer = vec![0; 1 << 16];
@@ -297,7 +302,7 @@ impl Partial {
         Ok(partial)
     }
 
-    /// Starts over, with what the server calls the content now.
+    /// Starts over, with the server's present tag of the content.
     fn restart(&mut self, tag: Option<String>) -> Result<()> {
         let mut empty = || {
             // First the tag: without it, nothing is resumed.

@@ -1,4 +1,4 @@
-//! Failures of the origin of a model, as opposed to those of this machine.
+//! Failures of the origin of a model, as opposed to failures of this machine.
 
 use kodiak_base::error::Error;
 

@@ -22,10 +22,9 @@ const WEIGHTS_FILES: [&str; 4] = [
     "onnx/model.onnx",
 ];
 
-/// Copies the model in `folder` into the cache, if it can be loaded. Its
-/// `model.json` says what it is and how it is used. Without one, the catalogue
-/// says so, found by `name` or by the weights; and of a model that is not known,
-/// its other files.
+/// Copies the model in `folder` into the cache, if it can be loaded. Its `model.json`
+/// describes it. Without one, the description comes from the catalogue, found by `name` or
+/// by the weights, or else from its other files.
 pub fn install_from_folder(
     folder: &Path,
     name: Option<&str>,

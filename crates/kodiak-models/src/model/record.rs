@@ -1,8 +1,8 @@
 //! The hashes of downloaded files.
 //!
-//! A file is pinned by the catalogue, or else by what it was when it was first
-//! downloaded. The record stays when a model is removed, so that another download
-//! is either the same file or refused.
+//! A file is pinned by the catalogue, or else by its hash when it was first downloaded. The
+//! record stays when a model is removed, so that another download is either the same file
+//! or refused.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};

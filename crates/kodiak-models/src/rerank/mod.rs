@@ -1,10 +1,9 @@
 //! Reranking: how well a text answers a query, judged by reading both together.
 //!
-//! A reranker sees query and text at once, so it judges better than a comparison of
-//! their vectors, and costs a run of its model for every text. Only the best
-//! candidates of a search are given to it. `cross_encoder` runs a local model,
-//! `remote` asks an endpoint over HTTP. `search` decides what is reranked, and what
-//! the scores count for.
+//! A reranker sees query and text at once, so it judges better than a comparison of their
+//! vectors, and costs one run of its model per text. Only the best candidates of a search
+//! are given to it. `cross_encoder` runs a local model, `remote` asks an endpoint over
+//! HTTP. `search` decides which texts are reranked, and how much the scores count.
 
 #[cfg(feature = "onnx")]
 mod cross_encoder;

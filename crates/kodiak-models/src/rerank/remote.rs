@@ -80,8 +80,7 @@ impl RemoteReranker {
         })
     }
 
-    /// Returns what an endpoint said, on one line, not too long, and without the
-    /// key.
+    /// Returns the message of an endpoint on one line, shortened and without the key.
     fn quoted(&self, answer: &[u8]) -> String {
         let said = String::from_utf8_lossy(answer);
         let hidden = match &self.endpoint.key {

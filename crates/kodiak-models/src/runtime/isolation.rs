@@ -1,11 +1,11 @@
 //! Isolation of third-party code, so that its failures do no harm.
 //!
-//! The runtime and the tokenizer get files and texts that they were never
-//! tested with. A panic in them becomes an error. The runtime also passes its
-//! work to threads of its own and waits. On a worker of a rayon pool, that wait
-//! would not be idle but run the pool's next job, which is likely another text
-//! to embed. Texts would then pile up inside each other, and a model that is
-//! still loading would wait for itself. There the work gets a plain thread.
+//! The runtime and the tokenizer read files and texts that they were never tested with. A
+//! panic in them becomes an error. The runtime also passes its work to its own threads and
+//! waits. On a worker of a rayon pool, that wait would not be idle but run the pool's next
+//! job, which is likely another text to embed. Texts would then pile up inside each other,
+//! and a model that is still loading would wait for itself. There the work gets a plain
+//! thread.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};

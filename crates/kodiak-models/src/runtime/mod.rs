@@ -25,7 +25,7 @@ use graph::Graph;
 use isolation::isolated;
 use tokens::Encoder;
 
-/// What to load, and with which limits.
+/// The files to load, and their limits.
 #[derive(Clone, Copy, Debug)]
 pub struct Options<'a> {
     /// The ONNX file.

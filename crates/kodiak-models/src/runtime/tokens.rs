@@ -125,9 +125,9 @@ impl Encoder {
         tokens.map(Tokens).map_err(|error| error.to_string())
     }
 
-    /// Returns the text of each token, without special tokens. A token of a
-    /// vocabulary of words is spelt as it is there; one of bytes is decoded,
-    /// since each byte is spelt as a letter of its own there.
+    /// Returns the text of each token, without special tokens. A token of a vocabulary of
+    /// words is spelt as it is there; one of bytes is decoded, since each byte is spelt as
+    /// a distinct letter there.
     pub(super) fn pieces<'a>(&'a self, tokens: &'a Tokens) -> impl Iterator<Item = String> + 'a {
         let special = tokens.0.get_special_tokens_mask();
         let own = tokens.ids().iter().zip(special);

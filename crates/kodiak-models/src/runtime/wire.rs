@@ -1,9 +1,8 @@
 //! A check that a file has the structure of an ONNX model, before it is loaded.
 //!
-//! ONNX files are protobuf messages without a magic number, and `rten` reads
-//! whatever it is given: a length beyond the end or a number that never ends
-//! can keep it busy forever. This check follows keys and lengths only and skips
-//! the weights. `graph` finds out what the model means.
+//! ONNX files are protobuf messages without a magic number, and `rten` reads any bytes: a
+//! length beyond the end or a number that never ends can keep it busy forever. This check
+//! follows keys and lengths only and skips the weights. `graph` interprets the model.
 
 use std::fs::File;
 use std::io::{BufReader, Read};
@@ -61,7 +60,7 @@ impl Message {
     }
 }
 
-/// Checks a whole file. Returns what is wrong with it as the error.
+/// Checks a whole file. The error describes the fault.
 pub(super) fn check(file: &Path) -> Result<(), String> {
     let file = kodiak_base::files::open(file).map_err(|error| error.to_string())?;
     let end = file.metadata().map_err(|error| error.to_string())?.len();

@@ -1,9 +1,9 @@
 //! An embedder that asks a provider over HTTP.
 //!
-//! `wire` speaks each provider's format; `http` makes the requests. This module
-//! prepares texts, checks vectors, and tells what helps when a provider fails. It
-//! waits and retries nothing itself: its caller does. It never asks another
-//! provider instead, because the vectors of two cannot be compared.
+//! `wire` speaks each provider's format; `http` makes the requests. This module prepares
+//! texts, checks vectors, and words the remedy when a provider fails. It waits and retries
+//! nothing itself: its caller does. It never asks another provider instead, because the
+//! vectors of two cannot be compared.
 
 mod wire;
 
@@ -110,7 +110,7 @@ enum Failure {
         message: String,
         retry_after: Option<Duration>,
     },
-    /// The answer is not what it should be.
+    /// The answer does not have the expected form.
     Answer(String),
 }
 
@@ -353,8 +353,7 @@ impl RemoteEmbedder {
         }
     }
 
-    /// Returns what a provider said, on one line, not too long, and without the
-    /// key.
+    /// Returns the message of a provider on one line, shortened and without the key.
     fn quoted(&self, said: &str) -> String {
         let hidden = match &self.options.key {
             Some(key) => key.hidden_in(said),
@@ -373,7 +372,7 @@ impl RemoteEmbedder {
     }
 }
 
-/// Returns what is wrong with a vector, whatever its length.
+/// Returns the fault of a vector, whatever its length.
 fn fault(vector: &[f32]) -> Option<String> {
     if vector.is_empty() || vector.iter().all(|&number| number == 0.0) {
         return Some("its vector is empty".to_owned());

@@ -1,4 +1,4 @@
-//! The formats that providers speak: what a request says, and what an answer means.
+//! The formats of providers: writing requests and reading answers.
 
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Deserialize;
@@ -181,8 +181,8 @@ fn bare(model: &str) -> &str {
     model.strip_prefix("models/").unwrap_or(model)
 }
 
-/// Returns what a provider says about a failure: `{"error": "…"}`,
-/// `{"error": {"message": "…"}}`, or plain text.
+/// Returns the message in a provider's answer about a failure: `{"error": "…"}`, `{"error":
+/// {"message": "…"}}`, or plain text.
 pub(super) fn message(answer: &[u8]) -> String {
     let text = String::from_utf8_lossy(answer);
     let Ok(value) = serde_json::from_slice::<Value>(answer) else {

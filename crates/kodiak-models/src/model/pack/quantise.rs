@@ -3,14 +3,14 @@
 /// The largest value of a weight. A product of it with an unsigned byte, added
 /// to another such product, still fits 16 bits, in which many processors
 /// compute. With 127, the result would depend on the processor.
-const LARGEST: f32 = 64.0;
+const MAX_WEIGHT: f32 = 64.0;
 
 /// A matrix of signed bytes with a scale for each column.
 #[derive(Debug)]
 pub(super) struct Quantised {
     /// The values, one row after the other, as bytes.
     pub(super) values: Vec<u8>,
-    /// What a 1 in each column stands for.
+    /// The value of a 1 in each column.
     pub(super) scales: Vec<f32>,
 }
 
@@ -23,7 +23,7 @@ pub(super) fn by_column(matrix: &[f32], columns: usize) -> Quantised {
             *range = range.max(number.abs());
         }
     }
-    let scale = |&range: &f32| if range > 0.0 { range / LARGEST } else { 1.0 };
+    let scale = |&range: &f32| if range > 0.0 { range / MAX_WEIGHT } else { 1.0 };
     let scales: Vec<f32> = ranges.iter().map(scale).collect();
     let mut values = Vec::with_capacity(matrix.len());
     for row in matrix.chunks_exact(columns) {

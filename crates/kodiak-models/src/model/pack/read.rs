@@ -164,7 +164,7 @@ impl Sizes {
     /// Checks that a network can have these sizes. They bound all work on the
     /// pack.
     fn check(&self) -> Result<(), String> {
-        const LARGEST: usize = 1 << 20;
+        const MAX_DIMENSION: usize = 1 << 20;
         let all = [
             self.hidden,
             self.layers,
@@ -174,7 +174,7 @@ impl Sizes {
             self.positions,
             self.types,
         ];
-        let possible = all.iter().all(|size| (1..=LARGEST).contains(size))
+        let possible = all.iter().all(|size| (1..=MAX_DIMENSION).contains(size))
             && self.hidden.is_multiple_of(self.heads)
             && self.first_position < self.positions
             && self.epsilon.is_finite()
