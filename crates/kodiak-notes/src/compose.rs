@@ -1,6 +1,6 @@
 //! Composing the file of a note: its frontmatter and its text.
 //!
-//! This module turns a draft into the text of a file, and keeps what the draft
+//! This module turns a draft into the text of a file, and keeps everything that the draft
 //! does not change. It does not access files.
 
 use serde_json::{Map, Value};

@@ -1,8 +1,8 @@
 //! Files of notes, wherever they are kept: in a folder, or in rows of a database.
 //!
-//! [`NoteFiles`] is what such a place offers. `markdown` implements it for folders, and
-//! [`NoteSource`] is a source of pages over any of them. How a note is named and what its
-//! text becomes is the same everywhere: [`create`], [`update`] and [`rename`].
+//! [`NoteFiles`] is the interface of such a place. `markdown` implements it for folders,
+//! and [`NoteSource`] is a source of pages over any of them. Naming notes and composing
+//! their text work alike everywhere: [`create`], [`update`] and [`rename`].
 
 mod source;
 
@@ -34,7 +34,8 @@ pub trait NoteFiles: Debug + Send + Sync {
     /// Returns where they are, for messages.
     fn location(&self) -> String;
 
-    /// Returns what to watch for changes; nothing unless they are files of this machine.
+    /// Returns the paths to watch for changes; none unless the notes are files of this
+    /// machine.
     fn watch_paths(&self) -> Vec<PathBuf> {
         Vec::new()
     }
@@ -96,8 +97,8 @@ pub trait NoteFiles: Debug + Send + Sync {
     /// whether it did.
     fn create(&self, path: &str, text: &dyn Fn() -> Result<String>) -> Result<bool>;
 
-    /// Replaces the text of a file by what `change` makes of it, if it is still the one
-    /// whose hash is `seen`. Otherwise the error is a [`Conflict`](Error::Conflict).
+    /// Changes the text of a file with `change`, if its hash is still `seen`. Otherwise the
+    /// error is a [`Conflict`](Error::Conflict).
     fn rewrite(
         &self,
         path: &str,
@@ -154,7 +155,7 @@ pub trait AddingTurn: Debug {
     ) -> Result<Added>;
 }
 
-/// What came of adding a file.
+/// The outcome of adding a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Added {
     /// It was created.

@@ -2,7 +2,7 @@
 //!
 //! This module finds the block, reads it within fixed limits (`yaml`), and writes it so
 //! that it reads back equal (`write`). `fields` takes typed values out of its fields, and
-//! `note` knows what each field means for a document.
+//! `note` knows the meaning of each field for a document.
 
 mod write;
 mod yaml;

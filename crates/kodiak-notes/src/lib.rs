@@ -25,14 +25,15 @@
 //! ```
 //!
 //! * `markdown` finds, reads and writes the files of a folder;
-//! * `files` says what any place for files of notes offers, and makes a source of pages of it;
-//! * `compose` makes the text of a file of a draft;
-//! * `note` makes a document of a text, with `frontmatter` and `decode`;
+//! * `files` is the interface of any place for files of notes, and makes a source of pages
+//!   from one;
+//! * `compose` turns a draft into the text of a file;
+//! * `note` turns a text into a document, with `frontmatter` and `decode`;
 //! * `retag` and `retitle` change a text in place;
 //! * `signing` records who wrote a note;
-//! * `links` finds what a note links to and what links to it;
+//! * `links` finds the links of a note and the links to it;
 //! * `pictures` finds and reads the pictures that a note shows;
-//! * `pages` and `tags` have the methods of [`Notes`], `naming` what names callers get.
+//! * `pages` and `tags` have the methods of [`Notes`], `naming` the names that callers get.
 
 mod compose;
 mod decode;
@@ -56,14 +57,14 @@ pub use links::{BrokenLink, LeftOut, LinkedNote, Links, Mention, NoteLinks};
 pub use markdown::{FolderOptions, MarkdownFolder, path_in};
 pub use note::document_from_text;
 pub use pages::{PAGES_SOURCE, PageText, Saved};
-pub use pictures::{MOST_BYTES, Picture, Pictures};
+pub use pictures::{MAX_PICTURE_BYTES, Picture, Pictures};
 pub use speaker::speaker;
 pub use tags::{Left, Retagged, TagCount, TagRenaming};
 
 use kodiak::Engine;
 
-/// The notes of the writable sources of an engine: reading, writing, renaming, tagging
-/// and deleting them. What is written is indexed at once.
+/// The notes of the writable sources of an engine: reading, writing, renaming, tagging and
+/// deleting them. Changes are indexed at once.
 #[derive(Clone, Debug)]
 pub struct Notes<'a> {
     engine: &'a Engine,

@@ -1,7 +1,7 @@
-//! The links of a note: what it links to, what links to it, which of its links lead
-//! nowhere, and where it is mentioned without a link.
+//! The links of a note: its targets, the notes that link to it, broken links, and mentions
+//! without a link.
 //!
-//! Which document a link means is up to [`kodiak_text::links`] and the store. This module
+//! [`kodiak_text::links`] and the store decide which document a link means. This module
 //! asks for one note, and only about what exists for the caller: a link to a note outside
 //! of the caller's scope leads nowhere, and a link from there does not exist.
 
@@ -56,7 +56,7 @@ pub struct NoteLinks {
     /// The number of items that the lists lack.
     #[serde(skip_serializing_if = "LeftOut::is_none")]
     pub left_out: LeftOut,
-    /// What may be missing.
+    /// The parts that may be missing.
     #[serde(skip)]
     pub notices: Vec<Caveat>,
 }
@@ -94,7 +94,7 @@ pub struct LinkedNote {
 /// A link that leads to no note.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct BrokenLink {
-    /// What it points to, as written.
+    /// Its target, as written.
     pub target: String,
     /// Its text.
     pub text: String,
@@ -211,7 +211,7 @@ struct Finder<'a> {
     limit: usize,
 }
 
-/// A link, and what it means.
+/// A link, and its target.
 type Followed = (BodyLink, Meant);
 
 impl Finder<'_> {
@@ -241,7 +241,7 @@ impl Finder<'_> {
         items
     }
 
-    /// Returns the links of a note with what each of them means.
+    /// Returns the links of a note, each with its target.
     fn followed(&self, note: &StoredDocument) -> Result<Vec<Followed>> {
         let read = Lines::of(note.markup, &note.body);
         let links = within_source(note.markup, &read, &note.body);

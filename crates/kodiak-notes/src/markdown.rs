@@ -1,11 +1,10 @@
 //! A folder of notes: Markdown, plain text, Org.
 //!
-//! This module reads files safely and never leaves the folder. `walk` finds
-//! them by the `rules` of ignore files, `look` finds what has changed among them and
-//! `check`s files one by one, `locate` finds out about single ones, `note` interprets the
-//! text of a file, `save` writes notes, `trash` keeps deleted ones,
-//! `waiting` lists those that may not be indexed yet, and `files` offers all of this as
-//! files of notes.
+//! This module reads files safely and never leaves the folder. `walk` finds them by the
+//! `rules` of ignore files, `look` finds changes among them and `check`s files one by one,
+//! `locate` finds out about single ones, `note` interprets the text of a file, `save`
+//! writes notes, `trash` keeps deleted ones, `waiting` lists those that may not be indexed
+//! yet, and `files` offers all of this as files of notes.
 
 mod check;
 mod files;

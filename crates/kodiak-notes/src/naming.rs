@@ -1,4 +1,4 @@
-//! The names that callers give to what they write.
+//! The names of notes that callers write.
 //!
 //! A caller that is restricted to a project must not learn from a name that it is taken
 //! outside the project. So each of its names ends with a mark of the project, which no
@@ -12,7 +12,7 @@ use kodiak_text::document::{hex, is_note_extension};
 /// The length of a mark in bytes of the hash.
 const LENGTH: usize = 4;
 
-/// Returns what the names of a caller end with, if it is restricted to a project.
+/// Returns the suffix of the names of a caller that is restricted to a project.
 pub fn mark_of(guard: &Guard) -> Option<String> {
     let hash = blake3::hash(guard.project()?.as_bytes());
     Some(hex(&hash.as_bytes()[..LENGTH]))

@@ -1,7 +1,7 @@
 //! From the text of a file to a document.
 //!
-//! This module knows what the frontmatter fields mean and where title, tags and
-//! dates come from. `markdown` reads the files.
+//! This module knows the meaning of the frontmatter fields and the origin of title, tags
+//! and dates. `markdown` reads the files.
 
 use unicode_normalization::UnicodeNormalization;
 

@@ -209,8 +209,8 @@ impl Notes<'_> {
         ))
     }
 
-    /// Replaces the whole text of a note, unless it has changed since the caller
-    /// read it. `seen` is the hash of what the caller read.
+    /// Replaces the whole text of a note, unless it has changed since the caller read it.
+    /// `seen` is the hash of the text that the caller read.
     pub fn replace(
         &self,
         guard: &Guard,

@@ -1,11 +1,11 @@
 //! The pictures that notes show: files of the same folder, and nothing else.
 //!
-//! A file is opened relative to the open folder, without following a link, so that it
-//! lies in the folder whatever its path leads to. It counts as a picture if its name and
-//! its content say so. Hidden files do not exist here, and neither do those of a folder
-//! that is a source of its own which the caller may not see. A caller that is restricted
-//! to a project sees no pictures, because no file that is not a note has a project, and
-//! one that is restricted to sources sees only those that the note itself names.
+//! A file is opened relative to the open folder, without following a link, so that it lies
+//! in the folder whatever its path leads to. It counts as a picture if its name and its
+//! content say so. Hidden files do not exist here, and neither do the files of a folder
+//! that is a separate source which the caller may not see. A caller that is restricted to a
+//! project sees no pictures, because no file that is not a note has a project, and one that
+//! is restricted to sources sees only those that the note itself names.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::fs::File;
@@ -21,10 +21,10 @@ use percent_encoding::percent_decode_str;
 use crate::MarkdownFolder;
 
 /// The largest picture that is read, in bytes.
-pub const MOST_BYTES: u64 = 20 << 20;
+pub const MAX_PICTURE_BYTES: u64 = 20 << 20;
 
 /// The most files and folders that are looked through for a picture by its name.
-const MOST_ENTRIES: usize = 20_000;
+const MAX_ENTRIES: usize = 20_000;
 
 /// How much of an SVG is searched for its first element.
 const SVG_BEGINNING: usize = 4_096;
@@ -62,8 +62,8 @@ impl<'a> Pictures<'a> {
 
     /// Returns the paths from the root of the pictures that paths in a note lead to, each
     /// in its place: from the folder of the note, or else from the root. A mere name in a
-    /// wiki link, for which `wiki` is true, may be that of a picture in any folder, if it
-    /// is the only one. Whether a file is a picture shows only when it is read.
+    /// wiki link, for which `wiki` is true, may name a picture in any folder, if it is the
+    /// only one. Whether a file is a picture shows only when it is read.
     pub fn near(
         &self,
         guard: &Guard,
@@ -94,7 +94,7 @@ impl<'a> Pictures<'a> {
         if !lost.is_empty() {
             let names: HashSet<&str> = lost.iter().map(|&at| paths[at].0).collect();
             let enters = |path: &str| !self.is_outside(guard, folder, path);
-            let elsewhere = anywhere(folder.root(), &names, MOST_ENTRIES, enters);
+            let elsewhere = anywhere(folder.root(), &names, MAX_ENTRIES, enters);
             for at in lost {
                 let found_at = elsewhere.get(paths[at].0).map(Vec::as_slice);
                 if let Some([path]) = found_at
@@ -112,7 +112,7 @@ impl<'a> Pictures<'a> {
     pub fn size(&self, guard: &Guard, note: &StoredDocument, path: &str) -> Result<Option<usize>> {
         let length = |file: File| Ok(file.metadata()?.len());
         let size = self.opened(guard, note, path, length)?;
-        let size = size.filter(|size| *size <= MOST_BYTES);
+        let size = size.filter(|size| *size <= MAX_PICTURE_BYTES);
         Ok(size.and_then(|size| usize::try_from(size).ok()))
     }
 
@@ -130,7 +130,7 @@ impl<'a> Pictures<'a> {
         }))
     }
 
-    /// Opens a file that may be a picture, and returns what `then` does with it. Returns
+    /// Opens a file that may be a picture, and returns the result of `then` for it. Returns
     /// `None` if there is none for the caller.
     fn opened<T>(
         &self,
@@ -196,8 +196,8 @@ impl<'a> Pictures<'a> {
 }
 
 /// Returns the paths of the files with these names in a folder and those below it that are
-/// entered, as far as that is quickly known: within so many entries. Hidden folders and
-/// links are left out, and nothing depends on what is in a folder that is not entered.
+/// entered, as far as a bounded number of entries shows. Hidden folders and links are left
+/// out, and nothing depends on what is in a folder that is not entered.
 fn anywhere(
     root: &Path,
     names: &HashSet<&str>,
@@ -278,10 +278,10 @@ fn is_absent(error: &io::Error) -> bool {
 /// Reads a file that is not too large.
 fn content(file: File) -> io::Result<Vec<u8>> {
     // No more than it needs: what is not read by a client is held for a while.
-    let length = file.metadata()?.len().min(MOST_BYTES);
+    let length = file.metadata()?.len().min(MAX_PICTURE_BYTES);
     let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or_default() + 1);
-    file.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > MOST_BYTES {
+    file.take(MAX_PICTURE_BYTES + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MAX_PICTURE_BYTES {
         return Err(io::ErrorKind::InvalidData.into());
     }
     Ok(bytes)

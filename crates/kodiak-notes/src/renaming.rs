@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use kodiak::access::Guard;
 
-/// What the name of the journal ends with.
-pub(super) const ENDING: &str = ".tag-rename";
+/// The suffix of the journal.
+pub(super) const SUFFIX: &str = ".tag-rename";
 
 /// A renaming that has begun.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
@@ -18,7 +18,7 @@ pub(super) struct Renaming {
     pub(super) from: String,
     /// The tag as it becomes.
     pub(super) to: String,
-    /// The hash of what was asked for, if a secret was left out of it.
+    /// The hash of the requested name, if a secret was left out of it.
     #[serde(default)]
     pub(super) asked: Option<[u8; 32]>,
     /// The name of who asked for it, if it has one.
@@ -40,7 +40,7 @@ pub(super) struct Planned {
 }
 
 impl Renaming {
-    /// Returns what stands for a tag that was asked for.
+    /// Returns the hash that stands for a requested tag.
     pub(super) fn hash_of(tag: &str) -> [u8; 32] {
         *blake3::hash(tag.as_bytes()).as_bytes()
     }

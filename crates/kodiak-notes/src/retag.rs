@@ -37,7 +37,7 @@ pub(crate) enum TagChange<'a> {
     Remove(&'a str),
 }
 
-/// Returns a tag as it is written, without `#`, or what is wrong with it.
+/// Returns a tag as it is written, without `#`. The error says why it is refused.
 pub(crate) fn tidy_tag(tag: &str) -> Result<String, &'static str> {
     let tidy = tag.trim().trim_matches('#').trim();
     if tidy.is_empty() || !tidy.chars().any(char::is_alphanumeric) {
@@ -58,8 +58,8 @@ pub(crate) fn tidy_tag(tag: &str) -> Result<String, &'static str> {
     Ok(tidy.to_owned())
 }
 
-/// Reports whether a tag is `name`, or below it. Returns what follows `name`:
-/// nothing, or the parts below it with a leading `/`.
+/// Reports whether a tag is `name`, or below it. Returns the text after `name`: nothing, or
+/// the parts below it with a leading `/`.
 pub(crate) fn below<'tag>(tag: &'tag str, name: &str) -> Option<&'tag str> {
     let parts = name.split('/').count();
     let end = tag.match_indices('/').nth(parts - 1).map(|(at, _)| at);
@@ -129,7 +129,7 @@ fn changed(tags: &[String], change: TagChange<'_>) -> Vec<String> {
     list
 }
 
-/// Returns what a change makes of one tag.
+/// Returns one tag after a change.
 fn one(tag: &str, change: TagChange<'_>) -> Option<String> {
     match change {
         TagChange::Rename { from, to } => Some(match below(tag, from) {

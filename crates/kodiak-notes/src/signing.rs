@@ -1,9 +1,9 @@
 //! Records who wrote a note when a named caller writes it.
 //!
-//! The name of the caller is in the field `author` of what it creates, and no caller
-//! chooses another. What it changes keeps its author, and names the caller as the last who
-//! changed it, unless that is the author. What a caller without a name writes is its own
-//! affair: the person at a machine is the author of its files.
+//! The name of the caller is in the field `author` of the notes that it creates, and no
+//! caller chooses another. A note that it changes keeps its author, and names the caller as
+//! its last editor, unless that is the author. Notes of a caller without a name record
+//! nothing: the person at a machine is the author of its files.
 
 use serde_json::{Map, Value};
 

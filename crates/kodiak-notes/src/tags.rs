@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use super::Notes;
 use super::pages::{PageText, Saved};
-use super::renaming::{ENDING, Planned, Renaming};
+use super::renaming::{Planned, Renaming, SUFFIX};
 use crate::retag::{TagChange, below, retag, tidy_tag};
 use crate::signing::signed;
 use kodiak::access::{Capability, Guard};
@@ -30,7 +30,7 @@ pub struct TagCount {
     pub documents: u64,
 }
 
-/// What a renaming did.
+/// The outcome of a renaming.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TagRenaming {
     /// The tag as it was.
@@ -176,7 +176,7 @@ impl Notes<'_> {
     ) -> Result<TagRenaming> {
         guard.require(Capability::Write)?;
         let (from, to) = (tidied(from)?, tidied(to)?);
-        let journal = self.engine.journal(ENDING);
+        let journal = self.engine.journal(SUFFIX);
         let journal = journal.as_ref();
         let lock = journal.map(|journal| journal.lock(job));
         let _lock = lock.transpose()?;
@@ -220,7 +220,7 @@ impl Notes<'_> {
     /// no other process is at it.
     pub fn resume_tag_rename(&self, guard: &Guard, job: &Job<'_>) -> Result<Option<TagRenaming>> {
         guard.require(Capability::Write)?;
-        let Some(journal) = self.engine.journal(ENDING).filter(Journal::exists) else {
+        let Some(journal) = self.engine.journal(SUFFIX).filter(Journal::exists) else {
             return Ok(None);
         };
         let Some(_lock) = journal.try_lock()? else {
@@ -235,7 +235,7 @@ impl Notes<'_> {
         }
     }
 
-    /// Finds the notes that carry the tag and what each becomes.
+    /// Finds the notes that carry the tag, with the new text of each.
     fn plan(
         &self,
         guard: &Guard,
@@ -340,7 +340,7 @@ impl Notes<'_> {
         })
     }
 
-    /// Carries out what was planned and removes the journal.
+    /// Carries out the plan and removes the journal.
     fn finish(
         &self,
         guard: &Guard,

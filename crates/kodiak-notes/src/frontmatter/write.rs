@@ -1,8 +1,8 @@
 //! Writing frontmatter: making a block from fields, and changing fields in an
 //! existing block.
 //!
-//! This module guarantees that whatever it writes reads back equal. It does not
-//! know what the fields mean.
+//! This module guarantees that everything it writes reads back equal. It does not know the
+//! meaning of the fields.
 
 use serde_json::{Map, Value};
 
@@ -211,7 +211,7 @@ fn edit_lines(front: &str, changes: &[FieldChange]) -> String {
 
 /// A field as written in a block.
 struct Part {
-    /// Its name; `None` for what comes before the first field.
+    /// Its name; `None` for the text before the first field.
     name: Option<String>,
     /// Its lines.
     field: String,

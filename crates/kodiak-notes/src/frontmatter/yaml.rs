@@ -1,8 +1,8 @@
 //! YAML as plain values, within fixed limits.
 //!
-//! A parser turns the text into events, and this module turns events into values. What
-//! looks like another type only by the rules of YAML 1.1, such as `no` or `0x1F`, is a
-//! text: it is more often a tag or a title.
+//! A parser turns the text into events, and this module turns events into values. A value
+//! that has another type only by the rules of YAML 1.1, such as `no` or `0x1F`, is a text:
+//! it is more often a tag or a title.
 
 use std::collections::HashMap;
 

@@ -40,8 +40,8 @@ pub(super) enum Checked {
     Some,
 }
 
-/// Indexed files to check, in one piece of memory: a key of its own for each would
-/// take longer than checking the file.
+/// Indexed files to check, in one piece of memory: allocating each key would take longer
+/// than checking the file.
 struct Files {
     /// The number of blocks before this one.
     number: usize,
@@ -49,7 +49,7 @@ struct Files {
     known: Vec<KnownFile>,
 }
 
-/// What is known of a file whose key is somewhere else.
+/// The state of a file whose key is stored elsewhere.
 #[derive(Clone, Copy)]
 struct KnownFile {
     /// Where its key starts, where its name does, and where both end.

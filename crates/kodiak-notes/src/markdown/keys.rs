@@ -9,7 +9,7 @@ use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 
 use crate::decode::windows_1252;
 
-/// What comes before the digits of a byte.
+/// The mark before the digits of a byte.
 const MARK: char = char::REPLACEMENT_CHARACTER;
 
 /// Returns the key of a path under the root, or `None` if it can have none here.
@@ -126,8 +126,8 @@ fn bytes_of(key: &str) -> Vec<u8> {
     bytes
 }
 
-/// Reports whether digits are those of a byte that is part of no ASCII character, so that
-/// no key leads anywhere but down.
+/// Reports whether digits name a byte outside ASCII, so that no key leads out of its
+/// folder.
 fn is_byte(digits: &str) -> bool {
     let upper = |digit: u8| matches!(digit, b'0'..=b'9' | b'A'..=b'F');
     matches!(digits.as_bytes(), [b'8'..=b'9' | b'A'..=b'F', low] if upper(*low))

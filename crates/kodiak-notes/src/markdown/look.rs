@@ -1,10 +1,10 @@
-//! A quick look at a folder: what has changed since it was indexed.
+//! A quick look at a folder for changes since it was indexed.
 //!
-//! Creating, deleting and renaming a file changes its folder; editing it in
-//! place changes only the file. So all folders are checked first, those that
-//! changed are listed again by the rules of `walk`, and then `check` checks the
-//! files in these and the other files, those first that are most likely to have
-//! changed. What is decided here rests on times and sizes; no file is read.
+//! Creating, deleting and renaming a file changes its folder; editing it in place changes
+//! only the file. So all folders are checked first, those that changed are listed again by
+//! the rules of `walk`, and then `check` checks the files in these and the other files, the
+//! likeliest to have changed first. All decisions here rest on times and sizes; no file is
+//! read.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -20,7 +20,7 @@ use kodiak_base::Result;
 use kodiak_base::files::state::FileState;
 use kodiak_text::document::Version;
 
-/// What is known of the files in a folder after the walk.
+/// The state of the files in a folder after the walk.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Cover {
     /// The folder was listed.
@@ -93,7 +93,7 @@ impl MarkdownFolder {
         Some(scope)
     }
 
-    /// Adds what is left of the walk: everything that is new.
+    /// Adds the rest of the walk: all new files.
     fn add_new(&self, relisted: &mut Relisted<'_>, look: &mut Look) {
         let mut new: Vec<Entry> = Vec::new();
         for key in relisted.files.drain() {
@@ -118,7 +118,7 @@ impl MarkdownFolder {
     }
 }
 
-/// What must be done to settle an indexed file.
+/// The work that settles an indexed file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Settling {
     /// Nothing: it is settled.
@@ -129,7 +129,7 @@ pub(super) enum Settling {
     InTurn,
 }
 
-/// The folders that were listed again, compared with what is indexed.
+/// The folders that were listed again, compared with the index.
 pub(super) struct Relisted<'a> {
     containers: &'a HashMap<String, Version>,
     /// How the files of each known folder are covered.
@@ -138,12 +138,11 @@ pub(super) struct Relisted<'a> {
     nothing: bool,
     /// The files that the walk found and that are not settled yet.
     files: HashSet<String>,
-    /// What the walk could not list.
+    /// The folders and files that the walk could not list.
     unlisted: Listing,
-    /// What it could not list before either.
+    /// The ones that it could not list before either.
     no_news: HashSet<String>,
-    /// Whether the walk was cut short, so that nothing is known of what it did
-    /// not find.
+    /// Whether the walk was cut short, so that missing files may still exist.
     cut: bool,
 }
 
@@ -208,8 +207,8 @@ impl<'a> Relisted<'a> {
         self.unlisted = listing;
     }
 
-    /// Returns the folders that were listed and whose drives are away. What they held has
-    /// not vanished.
+    /// Returns the folders that were listed and whose drives are away. Their files have not
+    /// vanished.
     fn away(&mut self, kept: &HashSet<String>) -> Vec<&'a str> {
         let mut away = mounts::away(
             self.containers.keys(),
@@ -257,7 +256,7 @@ impl<'a> Relisted<'a> {
         self.nothing
     }
 
-    /// Settles an indexed entry as far as the walk has. Returns what is left to do.
+    /// Settles an indexed entry as far as the walk can. Returns the remaining work.
     pub(super) fn settle(&mut self, known: KnownEntry<'_>, look: &mut Look) -> Settling {
         let key = known.key;
         // What could not be listed has a name that leads to no file.
@@ -295,7 +294,7 @@ impl<'a> Relisted<'a> {
         again
     }
 
-    /// Adds what the walk could not list and could list before.
+    /// Adds the folders and files that the walk could list before, but not now.
     fn finish(&mut self, look: &mut Look) {
         let mut news = std::mem::take(&mut self.unlisted.left_out);
         news.retain(|one| !self.no_news.contains(&one.key));

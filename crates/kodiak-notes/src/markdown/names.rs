@@ -106,7 +106,7 @@ pub(crate) fn first_free(
     }
 }
 
-/// Checks the key of a new note. Returns what is wrong with it.
+/// Checks the key of a new note. The error says why it is refused.
 pub fn check(key: &str) -> Result<(), &'static str> {
     if !stays_inside(key) {
         return Err("it leaves the folder");

@@ -1,9 +1,8 @@
 //! The ignore rules of a folder: `.gitignore` and `.ignore` at every level.
 //!
-//! They mean what they mean to the walker of the `ignore` crate. That walker would
-//! open them as they are, and so wait for a pipe or read a device without end. So its
-//! own reading is switched off, and rules are read here, as regular files of bounded
-//! size.
+//! They have the same meaning as in the walker of the `ignore` crate. That walker would
+//! open any file, and so wait for a pipe or read a device forever. So its reading is
+//! switched off, and rules are read here, as regular files of bounded size.
 
 use std::fs::{self, Metadata};
 use std::io;
@@ -148,7 +147,7 @@ fn nothing(folder: &Path) -> Option<Gitignore> {
 }
 
 /// Reads a file with rules for a folder. As in git, a line that is not a valid glob is
-/// passed over, and what follows a line that is not text is not read.
+/// skipped, and reading ends at a line that is not text.
 fn read(folder: &Path, path: &Path) -> io::Result<Gitignore> {
     let bytes = files::read(path, MAX_BYTES)?;
     let text = match str::from_utf8(&bytes) {

@@ -157,8 +157,7 @@ impl MarkdownFolder {
         Ok(())
     }
 
-    /// Replaces the text of a note by what `change` makes of it, if it is still
-    /// the one that was seen.
+    /// Changes the text of a note with `change`, if it is still the one that was seen.
     pub(super) fn rewrite(
         &self,
         key: &str,

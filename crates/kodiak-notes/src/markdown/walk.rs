@@ -109,7 +109,7 @@ pub(super) fn parent_of(key: &str) -> Option<&str> {
     Some(inside.rfind('/').map_or("", |slash| &inside[..=slash]))
 }
 
-/// What a walk with a scope found out besides the listing.
+/// The results of a walk with a scope, besides the listing.
 #[derive(Debug, Default)]
 pub(super) struct Walked {
     /// The folders that were seen in listed folders.
@@ -121,7 +121,7 @@ pub(super) struct Walked {
     pub(super) cut: bool,
 }
 
-/// What is recorded of folders before they are read.
+/// The records of folders, taken before they are read.
 #[derive(Debug)]
 struct Trail {
     root: PathBuf,
@@ -313,8 +313,8 @@ impl MarkdownFolder {
         }
     }
 
-    /// Returns what an error of the walk keeps from being listed: the folder it
-    /// is about, if that still exists.
+    /// Returns the folder that an error of the walk keeps from being listed, if it still
+    /// exists.
     fn left_out(&self, error: &ignore::Error) -> Option<LeftOut> {
         let path = path_of_error(error)?;
         let folder = fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_dir());
@@ -389,7 +389,7 @@ fn trusted(state: &FileState, max_bytes: u64) -> Version {
     Version::of_file(state, max_bytes)
 }
 
-/// Takes what was recorded of a folder before it was read.
+/// Takes the record of a folder from before it was read.
 fn taken(trail: &Trail, key: &str) -> Vec<Container> {
     lock(&trail.containers).remove(key).unwrap_or_default()
 }
