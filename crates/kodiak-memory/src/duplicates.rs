@@ -1,4 +1,4 @@
-//! Duplicates: what is known already and need not be remembered again.
+//! Duplicates: memories that exist already and need not be stored again.
 //!
 //! Owns when two texts say the same. An identical text is found by its words, all of
 //! which the other has; a similar one is a candidate of the search by words and, with
@@ -17,7 +17,7 @@ const LEAST_RATIO: f64 = 0.85;
 const CHANGED: f64 = 0.1;
 /// The longest text that is compared letter by letter, in bytes. A longer one is a
 /// duplicate only if it is identical.
-const LONGEST: usize = 20_000;
+const MAX_COMPARED_BYTES: usize = 20_000;
 /// The number of words that are looked for.
 const MAX_WORDS: usize = 32;
 
@@ -78,7 +78,7 @@ impl Compared {
             return Some(1.0);
         }
         let longest = self.folded.len().max(other.folded.len());
-        let comparable = longest <= LONGEST && !self.terms.is_empty();
+        let comparable = longest <= MAX_COMPARED_BYTES && !self.terms.is_empty();
         if !comparable || !self.decisive.agrees_in_order_with(&other.decisive) {
             return None;
         }
@@ -95,13 +95,13 @@ impl Compared {
 /// Returns a term without the endings of English verbs and plurals. The index keeps
 /// more of a word, so that a search is precise; here `allows` is `allowed`.
 fn without_ending(term: &str) -> &str {
-    const SHORTEST: usize = 3;
+    const MIN_STEM_LENGTH: usize = 3;
     let endings = ["ing", "ed", "es", "s"];
     let stem = endings.iter().find_map(|ending| term.strip_suffix(ending));
-    let stem = stem.filter(|stem| stem.chars().count() >= SHORTEST);
+    let stem = stem.filter(|stem| stem.chars().count() >= MIN_STEM_LENGTH);
     let stem = stem.unwrap_or(term);
     stem.strip_suffix('e')
-        .filter(|stem| stem.chars().count() >= SHORTEST)
+        .filter(|stem| stem.chars().count() >= MIN_STEM_LENGTH)
         .unwrap_or(stem)
 }
 

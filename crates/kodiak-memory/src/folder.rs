@@ -1,9 +1,9 @@
 //! A folder of memories: markdown files that carry their own names.
 //!
-//! A memory's key is the `id` in its frontmatter. Its file can be renamed and moved
-//! without it becoming another memory. A file without an id goes by its path. This
-//! module knows ids, and `write` what the files look like; [`NoteFiles`] lists, reads and
-//! keeps them, in a folder or elsewhere.
+//! A memory's key is the `id` in its frontmatter. Its file can be renamed and moved without
+//! it becoming another memory. A file without an id goes by its path. This module knows
+//! ids, and `write` the form of the files; [`NoteFiles`] lists, reads and keeps them, in a
+//! folder or elsewhere.
 
 mod trashed;
 mod write;
@@ -32,7 +32,7 @@ const DATES: [&str; 4] = ["created_at", "created", "updated_at", "updated"];
 /// The folder of articles inside a folder of memories.
 pub const ARTICLES_FOLDER: &str = "articles";
 
-/// What the files of a folder are, unless they say otherwise.
+/// The kind of the files in a folder, unless they name another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Holding {
     /// Memories: short texts, each with one thing in it.
@@ -55,7 +55,7 @@ impl Holding {
 /// How a folder of memories is used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemoryOptions {
-    /// What it holds.
+    /// The kind of its files.
     pub holding: Holding,
     /// Which of its files are memories, as in [`FolderOptions`].
     pub globs: Vec<String>,
@@ -111,13 +111,13 @@ impl MemoryFolder {
         self.files
     }
 
-    /// Returns what the folder holds.
+    /// Returns the kind of the folder's files.
     pub fn holding(&self) -> Holding {
         self.holding
     }
 
     /// Waits for the turn to add a memory, so that no other thread or process adds one
-    /// between a look at what there is and a write.
+    /// between a check for duplicates and a write.
     pub(crate) fn turn(&self) -> Result<Box<dyn AddingTurn + '_>> {
         self.files.turn()
     }
@@ -197,8 +197,8 @@ impl MemoryFolder {
     }
 }
 
-/// Checks that an id can be the name of a file, whatever the system. Returns what
-/// is wrong with it.
+/// Checks that an id can be the name of a file on every system. The error says why it
+/// cannot.
 pub(crate) fn check_id(id: &str) -> Result<(), &'static str> {
     if id.is_empty() {
         return Err("it is empty");

@@ -32,7 +32,7 @@ pub struct Forgotten {
     pub indexed: bool,
 }
 
-/// What retention did.
+/// The outcome of retention.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Retired {
     /// The memories that were moved to the trash.
@@ -42,9 +42,9 @@ pub struct Retired {
 }
 
 impl Memories<'_> {
-    /// Moves memories or articles to the trash of their source. An id means every file
-    /// that has it, a path means one file. What is already in the trash is reported and
-    /// stays there. If a name leads to no memory, nothing is moved.
+    /// Moves memories or articles to the trash of their source. An id means every file that
+    /// has it, a path means one file. Memories that are already in the trash are reported
+    /// and stay there. If a name leads to no memory, nothing is moved.
     pub fn forget(&self, guard: &Guard, names: &[String], job: &Job<'_>) -> Result<Vec<Forgotten>> {
         guard.require(Capability::Write)?;
         let mut sources = self.memory_sources(guard, Holding::Memories);
@@ -133,9 +133,9 @@ impl Memories<'_> {
         Ok(purged)
     }
 
-    /// Erases all documents of a session, such as the turns of a conversation or what was
-    /// remembered in it, and keeps later turns of it from being indexed. Returns how many
-    /// were indexed.
+    /// Erases all documents of a session, such as the turns of a conversation or memories
+    /// from it, and keeps later turns of it from being indexed. Returns how many were
+    /// indexed.
     pub fn purge_session(&self, guard: &Guard, session: &str, job: &Job<'_>) -> Result<usize> {
         let filter = Filter {
             fields: vec![("session".to_owned(), session.to_owned())],
@@ -266,7 +266,7 @@ impl Memories<'_> {
     }
 }
 
-/// Returns what is said of a memory that was in the trash already.
+/// Returns the report on a memory that was in the trash already.
 fn in_trash(memory: &TrashedDocument) -> Forgotten {
     let document = &memory.document;
     Forgotten {

@@ -1,7 +1,7 @@
-//! Memory: what agents and people learned, kept as a folder of notes and found again.
+//! Memory: lessons of agents and people, kept as a folder of notes and found again.
 //!
-//! A [`MemoryFolder`] is a source of memories or articles. [`Memories`] works over those
-//! of an engine:
+//! A [`MemoryFolder`] is a source of memories or articles. [`Memories`] works over the
+//! memories of an engine:
 //!
 //! ```
 //! use kodiak::access::Guard;
@@ -32,10 +32,10 @@
 //! lists, `recall` searches, `observations` reads whole texts. Each answer says how much
 //! it is worth in tokens.
 //!
-//! * `remember` writes, unless `duplicates` finds that it is known already;
-//! * `secrets` leaves out what must not be written;
-//! * `forget` moves to the trash, erases, and retires what is old, and `trash` lists and
-//!   restores;
+//! * `remember` writes a memory, unless `duplicates` finds the same one;
+//! * `secrets` replaces or refuses secrets before anything is written;
+//! * `forget` moves memories to the trash, erases them, and retires old ones, and `trash`
+//!   lists and restores them;
 //! * ranking, superseding and collapsing are those of every search.
 
 mod duplicates;
@@ -59,8 +59,8 @@ pub use trash::Restored;
 use kodiak::Engine;
 use kodiak::access::Guard;
 
-/// The kinds that are known: those of observations, those of knowledge, and those
-/// that this program writes by itself. Others are allowed.
+/// The known kinds: kinds of observations, kinds of knowledge, and kinds that this program
+/// writes by itself. Others are allowed.
 pub const KINDS: [&str; 13] = [
     "code",
     "decision",
@@ -82,7 +82,7 @@ pub const MEMORY_SOURCE: &str = "memory";
 /// The name under which the source of articles is registered.
 pub const ARTICLE_SOURCE: &str = "article";
 
-/// The kinds of sources that hold what was said and done, beside memories.
+/// The kinds of sources that hold sessions, beside memories.
 const SESSION_KINDS: [&str; 2] = ["sessions", TRANSCRIPTS];
 
 /// The kind of sources that hold the turns of conversations.

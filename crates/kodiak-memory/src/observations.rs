@@ -20,7 +20,7 @@ use kodiak_text::document::LineRange;
 pub(super) const SUMMARIES: [&str; 2] = ["summary", "description"];
 
 /// The longest chain of corrections that is followed.
-const LONGEST_CHAIN: usize = 32;
+const MAX_CHAIN_LENGTH: usize = 32;
 
 /// Whole documents.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -55,7 +55,7 @@ pub struct Observation {
     /// The id of a document that supersedes it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub superseded_by: Option<String>,
-    /// What it corrects.
+    /// The documents that it corrects.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub corrects: Vec<Corrected>,
     /// The other fields of its frontmatter, as names and values.
@@ -67,7 +67,7 @@ pub struct Observation {
     /// That some of these lines are beyond its end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub notice: Option<String>,
-    /// Its text, or that of the lines asked for.
+    /// Its text, or the requested lines.
     pub text: String,
     /// The approximate number of tokens of its text.
     pub tokens: usize,
@@ -140,7 +140,7 @@ impl Memories<'_> {
         Ok(answer)
     }
 
-    /// Returns what a document corrects.
+    /// Returns the documents that a document corrects.
     pub fn corrected(&self, guard: &Guard, document: &StoredDocument) -> Result<Vec<Corrected>> {
         guard.require(Capability::Read)?;
         let visible = guard.narrow(&Filter::default());
@@ -158,7 +158,7 @@ impl Memories<'_> {
             while let Some(row) = seen.last()
                 && let Some((_, newer)) = reader.successors(&[*row], &visible)?.first()
                 && !seen.contains(newer)
-                && seen.len() <= LONGEST_CHAIN
+                && seen.len() <= MAX_CHAIN_LENGTH
             {
                 seen.push(*newer);
             }
@@ -213,7 +213,7 @@ pub(super) fn first_of<'a>(fields: &'a [(String, String)], names: &[&str]) -> Op
     })
 }
 
-/// Returns the short id of what supersedes each of these documents, if anything does.
+/// Returns the short id of the successor of each of these documents, if there is one.
 pub(super) fn successors(
     reader: &dyn Reader,
     rows: &[Row],

@@ -1,7 +1,7 @@
-//! Recalling: a search over what was learned and said.
+//! Recalling: a search over memories and sessions.
 //!
-//! The second layer of disclosure. It is the search of everything else, with another
-//! choice of sources, and with what belongs to the present project first.
+//! The second layer of disclosure. It is an ordinary search with another choice of sources,
+//! and with hits of the current project first.
 
 use super::Memories;
 use crate::folder::Holding;
@@ -13,7 +13,7 @@ use kodiak_store::{Filter, Row};
 /// The share of the hits that is kept for other projects, as a divisor.
 const ELSEWHERE: usize = 3;
 
-/// What is searched if a request names no sources.
+/// The sources to search if a request names none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Knowledge {
     /// Everything: notes, pages, memories, articles, sessions.
@@ -30,9 +30,9 @@ pub enum Knowledge {
 /// A request to recall.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Recall {
-    /// What is searched for, and how.
+    /// The request to search with.
     pub request: Request,
-    /// What is searched, unless the request names sources.
+    /// The sources to search, unless the request names some.
     pub knowledge: Knowledge,
     /// The present project. Its hits come first, unless the request asks for certain
     /// projects.
@@ -49,8 +49,8 @@ pub struct Recalled {
 }
 
 impl Memories<'_> {
-    /// Searches memories and sessions, or what else is asked for. Inside one
-    /// project it finds exactly what a search limited to that project finds.
+    /// Searches memories and sessions, or the requested sources. Inside one project it
+    /// finds exactly what a search limited to that project finds.
     pub fn recall(&self, guard: &Guard, recall: &Recall) -> Result<Recalled> {
         guard.require(Capability::Search)?;
         let mut request = recall.request.clone();
@@ -82,7 +82,7 @@ impl Memories<'_> {
         Ok(recalled)
     }
 
-    /// Says of each hit what it corrects.
+    /// Adds to each hit the documents that it corrects.
     fn add_corrected(&self, guard: &Guard, hits: &mut [Hit]) -> Result<()> {
         if hits.is_empty() {
             return Ok(());
@@ -155,7 +155,7 @@ impl Memories<'_> {
         Ok(Recalled { answer, here })
     }
 
-    /// Returns the sources that hold what is searched; `None` for all.
+    /// Returns the sources to search; `None` for all.
     fn knowledge_sources(&self, guard: &Guard, knowledge: Knowledge) -> Option<Vec<String>> {
         match knowledge {
             Knowledge::Everything => None,
@@ -171,7 +171,7 @@ impl Memories<'_> {
 }
 
 impl Knowledge {
-    /// Returns the subject of a sentence about what none of it contains.
+    /// Returns the subject of a sentence that says that nothing was found.
     fn subject(self) -> Option<&'static str> {
         match self {
             Self::Everything => None,

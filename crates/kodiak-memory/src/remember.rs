@@ -31,7 +31,7 @@ use kodiak_text::text::Stemming;
 
 /// The number of similar memories that are compared closely.
 const CANDIDATES: usize = 12;
-/// The fields that have a place of their own in a memory.
+/// The fields that a memory stores separately.
 const OWN_FIELDS: [&str; 18] = [
     "auto_category",
     "category",
@@ -94,15 +94,15 @@ pub struct Memory {
 /// A longer text with a reference to where it is from.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Article {
-    /// What it has in common with a memory. The title is required.
+    /// The fields that it shares with memories. The title is required.
     pub memory: Memory,
-    /// What it was made from, such as `web` or `pdf`.
+    /// The type of its source, such as `web` or `pdf`.
     pub source_type: Option<String>,
     /// Where it is from: an address, a path, a title.
     pub source_ref: Option<String>,
 }
 
-/// What came of remembering.
+/// The outcome of remembering.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Remembered {
     /// The short id: of the new memory, or of the one that was known.
@@ -304,8 +304,7 @@ impl Memories<'_> {
         })
     }
 
-    /// Checks what was asked for, and replaces the names of superseded memories by
-    /// their ids.
+    /// Checks a request, and replaces the names of superseded memories by their ids.
     fn check(&self, guard: &Guard, memory: &mut Memory) -> Result<()> {
         if memory.text.trim().is_empty() {
             return Err(bad("there is no text"));
@@ -478,7 +477,7 @@ impl Memories<'_> {
         }
     }
 
-    /// Reads what exists for a caller; without an index there is nothing.
+    /// Reads data that exists for a caller; without an index there is none.
     fn or_nothing_as<T: Default>(
         &self,
         guard: &Guard,

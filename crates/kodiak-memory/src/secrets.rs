@@ -1,4 +1,4 @@
-//! Secrets in what is about to be remembered: replaced, or refused where a name is one.
+//! Secrets in a new memory: replaced, or refused where a name is one.
 //!
 //! Owns which parts of a memory are cleaned. Every way to write a memory or an
 //! article goes through here; other notes are their owner's and stay as they are.
@@ -113,7 +113,7 @@ impl Cleaner {
         Ok(clean)
     }
 
-    /// Returns a value without secrets. Its name says what it is, as in a text.
+    /// Returns a value without secrets. Its name helps to recognise them, as in a text.
     fn value(&mut self, name: &str, value: &Value) -> Result<Value> {
         Ok(match value {
             Value::String(text) => {

@@ -1,7 +1,7 @@
-//! The timeline: what was learned when, in few words.
+//! The timeline: memories by date, in few words.
 //!
-//! The first layer of disclosure. An entry says what it is about and what reading
-//! all of it would cost.
+//! The first layer of disclosure. An entry has a summary and the number of tokens of the
+//! whole text.
 
 use std::ops::Deref;
 
@@ -24,7 +24,7 @@ const DAY: i64 = 24 * 60 * 60;
 /// The number of characters that stand for a text without a summary.
 const PREVIEW: usize = 100;
 
-/// What a timeline is asked for.
+/// A request for a timeline.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TimelineRequest {
     /// Which documents are listed. Without sources, these are all memories, articles
@@ -33,9 +33,9 @@ pub struct TimelineRequest {
     /// Whether the turns of transcripts are listed too, where no sources are named. They
     /// are if the filter names their kind, or if one is in the middle.
     pub turns: bool,
-    /// Only what was written at this moment or later.
+    /// Only documents written at this moment or later.
     pub after: Option<Timestamp>,
-    /// Only what was written before this moment.
+    /// Only documents written before this moment.
     pub before: Option<Timestamp>,
     /// The id of a document in the middle: listed are those around it.
     pub around: Option<String>,
@@ -47,7 +47,7 @@ pub struct TimelineRequest {
     pub refresh: bool,
 }
 
-/// What was written, earliest first.
+/// The entries, earliest first.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Timeline {
     /// The entries, earliest first.
@@ -75,7 +75,7 @@ pub struct TimelineEntry {
     /// The id of a document that supersedes it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub superseded_by: Option<String>,
-    /// What it corrects.
+    /// The documents that it corrects.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub corrects: Vec<Corrected>,
 }
@@ -141,7 +141,8 @@ impl Memories<'_> {
         Ok(days)
     }
 
-    /// Returns the filter that admits what a timeline lists; `None` if that is nothing.
+    /// Returns the filter that admits the documents of a timeline; `None` if there are
+    /// none.
     fn listed_by(
         &self,
         guard: &Guard,
@@ -177,7 +178,7 @@ impl Memories<'_> {
     }
 }
 
-/// Lists what is in the index now.
+/// Lists the documents in the index now.
 fn listed(
     reader: &dyn Reader,
     guard: &Guard,

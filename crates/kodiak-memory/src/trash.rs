@@ -1,4 +1,4 @@
-//! The trash of memories: what is in it, and moving something back.
+//! The trash of memories: listing and restoring them.
 
 use super::Memories;
 use kodiak::access::{Capability, Guard};
@@ -22,8 +22,8 @@ pub struct Restored {
 
 impl Memories<'_> {
     /// Returns the memories and articles in the trash, the last deleted first. A caller
-    /// that is restricted to a project is refused: the project of what is in a trash is
-    /// not known for certain.
+    /// that is restricted to a project is refused: the project of a document in the trash
+    /// is not known for certain.
     pub fn trash(&self, guard: &Guard) -> Result<Vec<TrashedDocument>> {
         guard.require(Capability::Read)?;
         guard.require_all_projects()?;

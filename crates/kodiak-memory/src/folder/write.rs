@@ -1,4 +1,4 @@
-//! Writing memories: what their files look like, and which file is meant.
+//! Writing memories: the form of their files, and finding the file of an id.
 //!
 //! A new memory gets a name made from the time, so that names sort like time and no
 //! two machines make the same one. The files are written by
