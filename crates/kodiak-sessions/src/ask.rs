@@ -1,4 +1,4 @@
-//! Asking the session records: what was done, decided and learned.
+//! Asking the session records about work, decisions and lessons.
 //!
 //! A question is answered by meaning first. If no session is within the threshold,
 //! or none can be compared, the words of the question are searched instead, and the
@@ -22,12 +22,12 @@ use kodiak_text::document::Reference;
 /// The number of sessions that are held in memory at once.
 const SESSIONS_AT_ONCE: usize = 256;
 
-/// What is grouped.
+/// The statements to group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Statements {
     /// Lessons of all levels.
     Lessons,
-    /// What was noticed about models.
+    /// Observations about models.
     Quirks,
 }
 
@@ -93,8 +93,8 @@ impl Sessions<'_> {
         }
     }
 
-    /// Groups the lessons or the quirks of all sessions that `filter` admits: what
-    /// most sessions say comes first.
+    /// Groups the lessons or the quirks of all sessions that `filter` admits, the most
+    /// frequent first.
     pub fn statements(
         &self,
         guard: &Guard,
@@ -132,7 +132,7 @@ impl Sessions<'_> {
         Ok(minimum.map(|minimum| rounded(1.0 - f64::from(minimum))))
     }
 
-    /// Adds to each hit what its session decided and learned.
+    /// Adds the decisions and lessons of its session to each hit.
     fn brain_answer(
         &self,
         query: &str,
@@ -207,7 +207,7 @@ fn remember(log: &QueryLog, answer: &mut BrainAnswer) {
     }
 }
 
-/// Returns what all sessions say, the oldest session first.
+/// Returns the statements of all sessions, the oldest session first.
 pub(super) fn said(
     reader: &dyn Reader,
     which: Statements,

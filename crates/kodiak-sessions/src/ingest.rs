@@ -22,11 +22,11 @@ const EMBEDDING: Duration = Duration::from_mins(1);
 /// The result of taking in records.
 #[derive(Debug)]
 pub struct Ingestion {
-    /// What became of each record, in order.
+    /// The outcome for each record, in order.
     pub records: Vec<Result<StoredRecord>>,
     /// Whether they can be found. Otherwise the next sync indexes them.
     pub indexed: bool,
-    /// What was embedded: nothing without a model, or the reason why it failed.
+    /// The report of the embedding: `None` without a model, or the reason why it failed.
     pub embedding: Result<Option<EmbeddingReport>>,
     /// Lessons of new records that other sessions have already taught.
     pub repeated: Vec<RepeatedLesson>,

@@ -27,8 +27,8 @@ pub(super) fn read(text: &'static str) -> Vec<Pair> {
     pairs.collect()
 }
 
-/// Returns what a threshold costs: one for each pair that says the same and is missed,
-/// and `wrong` for each that does not and is taken for it.
+/// Returns the cost of a threshold: one for each missed pair of equivalent texts, and
+/// `wrong` for each pair of different texts that counts as equivalent.
 pub(super) fn cost(judged: &[(bool, f64)], threshold: f64, wrong: usize) -> usize {
     let costs = judged
         .iter()

@@ -1,8 +1,8 @@
-//! Sessions with agents: their transcripts, records of them kept as a folder of notes,
-//! and what they taught.
+//! Sessions with agents: their transcripts, records of them kept as a folder of notes, and
+//! their lessons.
 //!
-//! [`TranscriptSource`] reads what agents have written down, and [`SessionRecords`] what
-//! was reported of sessions. [`Sessions`] works over both:
+//! [`TranscriptSource`] reads the transcripts of agents, and [`SessionRecords`] reports
+//! about sessions. [`Sessions`] works over both:
 //!
 //! ```
 //! use kodiak::engine::ToSync;
@@ -58,8 +58,8 @@ use kodiak_store::Filter;
 use kodiak_text::document::Timestamp;
 use queries::QueryLog;
 
-/// The fields of session records whose vectors are used to group what sessions say. An
-/// engine that is built with them
+/// The fields of session records whose vectors are used to group statements. An engine that
+/// is built with them
 /// ([`EngineBuilder::embedded_fields`](kodiak::engine::EngineBuilder::embedded_fields))
 /// keeps the vectors.
 pub const EMBEDDED_FIELDS: EmbeddedFields = EmbeddedFields {
@@ -169,7 +169,7 @@ pub struct BrainAnswer {
     /// Whether it covers everything, and if not, why.
     #[serde(flatten)]
     pub completeness: Completeness,
-    /// What a reader should know about this answer.
+    /// Caveats that a reader should know about.
     #[serde(flatten)]
     pub notices: Notices,
     /// The time it took, in milliseconds.
@@ -182,8 +182,8 @@ pub struct BrainAnswer {
 }
 
 impl BrainAnswer {
-    /// Returns what to say of sessions that were found by words because none is
-    /// within the threshold. What is said of uncertain hits includes that.
+    /// Returns the notice about sessions that were found by words because none is within
+    /// the threshold. The notice about uncertain hits includes it.
     pub fn beyond_threshold(&self) -> Option<String> {
         let distance = self.threshold?;
         let by_words = self.found_by == FoundBy::Words && !self.hits.is_empty();
@@ -209,9 +209,9 @@ pub struct BrainHit {
     /// How the session ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outcome: Option<String>,
-    /// What was decided.
+    /// Its decisions.
     pub decisions: Vec<Decision>,
-    /// What was learned.
+    /// Its lessons.
     pub lessons: Vec<Lesson>,
 }
 
@@ -222,7 +222,7 @@ pub struct Group {
     pub text: String,
     /// The number of sessions that have it.
     pub sessions: usize,
-    /// What it is about: the level of a lesson, or the model of a quirk. Each once.
+    /// The levels of the lesson, or the models of the quirk. Each once.
     pub about: Vec<String>,
     /// Everywhere it is said, the newest first.
     pub said: Vec<Statement>,
@@ -235,7 +235,7 @@ pub struct Statement {
     pub session: String,
     /// The source of the session.
     pub source: String,
-    /// What the session was about.
+    /// The title of the session.
     pub title: String,
     /// The project of the session.
     #[serde(skip_serializing_if = "Option::is_none")]

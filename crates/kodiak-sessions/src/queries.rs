@@ -1,4 +1,4 @@
-//! Questions that were answered, kept in a file of their own on this machine.
+//! Answered questions, kept in a separate file on this machine.
 //!
 //! Nothing is kept unless the owner of the index asked for it. Each question is
 //! redacted before it is written. The file is replaced in one step, and only its
@@ -13,9 +13,9 @@ use kodiak_base::files;
 use kodiak_base::{Error, Result};
 
 /// The most questions that are kept. The oldest go first.
-const MOST: usize = 1_000;
+const MAX_QUESTIONS: usize = 1_000;
 /// The longest question that is kept, in bytes.
-const LONGEST: usize = 500;
+const MAX_QUESTION_BYTES: usize = 500;
 /// The lowest share of common words of a question that is suggested. It is set by judged
 /// pairs (`judged/questions.tsv`), and a test holds it to that.
 const ALIKE: f64 = 0.6;
@@ -43,7 +43,7 @@ impl QueryLog {
     pub fn remember(&self, query: &str) -> Result<()> {
         let words: Vec<&str> = query.split_whitespace().collect();
         let query = kodiak_redact::redact(&words.join(" ")).into_owned();
-        if query.is_empty() || query.len() > LONGEST {
+        if query.is_empty() || query.len() > MAX_QUESTION_BYTES {
             return Ok(());
         }
         self.change(|queries| {
@@ -52,7 +52,7 @@ impl QueryLog {
             }
             queries.retain(|known| *known != query);
             queries.push(query);
-            let surplus = queries.len().saturating_sub(MOST);
+            let surplus = queries.len().saturating_sub(MAX_QUESTIONS);
             queries.drain(..surplus);
             true
         })
@@ -125,7 +125,7 @@ impl QueryLog {
         }
     }
 
-    /// Replaces the questions by what `change` makes of them, if it says so. One
+    /// Changes the questions with `change`, and writes them if it returns `true`. One
     /// process at a time does that.
     fn change(&self, change: impl FnOnce(&mut Vec<String>) -> bool) -> Result<()> {
         let folder = self.path.parent().unwrap_or(Path::new("."));
@@ -224,14 +224,16 @@ mod tests {
     #[test]
     fn the_oldest_go_first_and_long_ones_are_not_kept() {
         let (_folder, log) = log();
-        let many: Vec<String> = (0..MOST).map(|number| format!("query {number}")).collect();
+        let many: Vec<String> = (0..MAX_QUESTIONS)
+            .map(|number| format!("query {number}"))
+            .collect();
         fs::write(log.path(), many.join("\n")).unwrap();
         log.remember("one more").unwrap();
-        log.remember(&"x".repeat(LONGEST + 1)).unwrap();
+        log.remember(&"x".repeat(MAX_QUESTION_BYTES + 1)).unwrap();
         let known = log.read().unwrap();
-        assert_eq!(known.len(), MOST);
+        assert_eq!(known.len(), MAX_QUESTIONS);
         assert_eq!(known[0], "query 1");
-        assert_eq!(known[MOST - 1], "one more");
+        assert_eq!(known[MAX_QUESTIONS - 1], "one more");
     }
 
     #[cfg(unix)]

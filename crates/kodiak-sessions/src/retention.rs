@@ -1,10 +1,10 @@
 //! Retention of sessions: removing old copies whose originals are gone.
 //!
 //! A copy is moved to a trash first. It is erased when it has been there for a month, and
-//! comes back if it is not too old after all, because the clock was wrong or the limit
-//! has changed. What an agent still has is never removed: it would be read again at once.
-//! What is removed leaves no tombstone, so a session that its agent has again comes back;
-//! but what the agent repeats of it elsewhere does not take its place.
+//! comes back if it is not too old after all, because the clock was wrong or the limit has
+//! changed. A session that the agent still has is never removed: it would be read again at
+//! once. A removed one leaves no tombstone, so it comes back if the agent has it again; but
+//! repetitions elsewhere do not take its place.
 
 use super::Sessions;
 use crate::transcripts::TranscriptSource;
@@ -17,7 +17,7 @@ use kodiak_text::document::Timestamp;
 /// How long a copy stays in the trash, in seconds.
 pub const KEPT_IN_TRASH: Timestamp = 30 * 24 * 60 * 60;
 
-/// What retention did.
+/// The outcome of retention.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SessionRetention {
     /// The number of sessions that were moved to the trash.
@@ -31,11 +31,11 @@ pub struct SessionRetention {
 }
 
 impl Sessions<'_> {
-    /// Moves the kept copies of sessions to the trash whose originals are gone and in
-    /// which nothing was said since `before`, erases what the index and the cache have of
-    /// them, and erases copies that have been in the trash for [`KEPT_IN_TRASH`]. Copies
-    /// in the trash that are not as old are moved back; without a moment, all are. If the
-    /// clock is not plausible, nothing happens.
+    /// Moves the kept copies of sessions to the trash whose originals are gone and in which
+    /// nothing was said since `before`, erases them from the index and the cache, and
+    /// erases copies that have been in the trash for [`KEPT_IN_TRASH`]. Copies in the trash
+    /// that are not as old are moved back; without a moment, all are. If the clock is not
+    /// plausible, nothing happens.
     pub fn retire(
         &self,
         guard: &Guard,

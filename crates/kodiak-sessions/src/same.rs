@@ -26,7 +26,7 @@ const SHARED: f64 = 0.5;
 /// the same: a cosine of .87 for a model whose unrelated texts have .15.
 const CLOSE: f32 = 0.15;
 /// The number of statements up to which all pairs of vectors are compared.
-const MOST_COMPARED: usize = 4_000;
+const MAX_COMPARED: usize = 4_000;
 
 /// A statement as it is compared.
 struct Compared {
@@ -80,7 +80,7 @@ impl Compared {
 /// the groups in the order of their first statements.
 pub(super) fn groups(texts: &[&str], vectors: Option<&Vectors>) -> Vec<Vec<usize>> {
     let statements: Vec<Compared> = texts.iter().map(|text| Compared::of(text)).collect();
-    let vectors = vectors.filter(|_| texts.len() <= MOST_COMPARED);
+    let vectors = vectors.filter(|_| texts.len() <= MAX_COMPARED);
     let mut groups: Vec<Vec<usize>> = Vec::new();
     let mut exact: HashMap<&str, usize> = HashMap::new();
     // The groups whose first statement has a word with this stem.

@@ -1,8 +1,8 @@
 //! From a session node to a document.
 //!
-//! The body is exactly the text that is embedded. Decisions, lessons and quirks are
-//! also fields, each part a list of its own in the same order, so that they can be
-//! filtered by and read back.
+//! The body is exactly the text that is embedded. Decisions, lessons and quirks are also
+//! fields, each part a separate list in the same order, so that they can be filtered by and
+//! read back.
 
 use std::path::Path;
 
@@ -18,10 +18,10 @@ use kodiak_text::markup::tags::Tags;
 /// The longest title in characters. Most summaries are longer.
 const TITLE: usize = 100;
 
-/// The names of the fields that hold the parts of decisions, lessons and quirks.
-/// The field with what was learned.
+/// The names of the fields that hold the parts of decisions, lessons and quirks. The field
+/// with the lesson.
 pub(crate) const LESSON: &str = "lesson";
-/// The field with what was noticed about a model.
+/// The field with the observation about a model.
 pub(crate) const QUIRK: &str = "quirk";
 const DECISION: [&str; 2] = ["decision", "decision.why"];
 const LESSONS: [&str; 4] = [
@@ -32,8 +32,8 @@ const LESSONS: [&str; 4] = [
 ];
 const QUIRKS: [&str; 3] = [QUIRK, "quirk.model", "quirk.frequency"];
 
-/// Makes a document of a node. `home` is what a leading `~` stands for; `modified`
-/// is used where the node does not say when the session was.
+/// Turns a node into a document. `home` replaces a leading `~`; `modified` is used where
+/// the node does not say when the session was.
 pub(super) fn of(
     source: &str,
     key: &str,
@@ -146,7 +146,7 @@ fn list<T>(items: &[T], part: impl Fn(&T) -> &String) -> Value {
         .collect()
 }
 
-/// Returns the project that a node names: that of the path, or the name as it is.
+/// Returns the project that a node names: the project of a path, or the name as it is.
 fn located(written: &str, home: Option<&Path>) -> String {
     let path = project::expanded(written, home);
     if path.is_absolute() {

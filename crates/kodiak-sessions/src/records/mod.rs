@@ -1,9 +1,9 @@
 //! Session records: a tree of JSON files, one for each version of a node.
 //!
-//! This module decides which file of a node counts: the one with the highest
-//! version. `name` knows how files are named, `node` what they say, `document` what
-//! is indexed of them, and `store` writes new ones. Walking the tree, versions and
-//! safe reading are those of a folder of notes.
+//! This module decides which file of a node counts: the one with the highest version.
+//! `name` knows the names of files, `node` reads them, `document` turns them into
+//! documents, and `store` writes new ones. Walking the tree, versions and safe reading work
+//! as in a folder of notes.
 
 mod document;
 mod name;

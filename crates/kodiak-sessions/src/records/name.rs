@@ -4,12 +4,12 @@
 pub(super) const GLOB: &str = "*-v*.json";
 
 /// The longest id, in bytes. The longest name of a file is 255.
-const LONGEST: usize = 200;
+const MAX_ID_BYTES: usize = 200;
 
 /// Names that Windows reserves for devices, with any extension.
 const DEVICES: [&str; 4] = ["con", "prn", "aux", "nul"];
 
-/// What the name of a record file says.
+/// The parts of the name of a record file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FileName<'a> {
     /// The id of the node.
@@ -39,14 +39,14 @@ pub(super) fn file_name(id: &str, version: u64) -> String {
     format!("{id}-v{version}.json")
 }
 
-/// Checks that an id can be part of a file's name on every system. Returns what is
-/// wrong with it.
+/// Checks that an id can be part of a file's name on every system. The error says why it
+/// cannot.
 pub(super) fn check_id(id: &str) -> Result<(), &'static str> {
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     if id.is_empty() {
         return Err("it is empty");
     }
-    if id.len() > LONGEST {
+    if id.len() > MAX_ID_BYTES {
         return Err("it is longer than 200 bytes");
     }
     if !id.chars().all(allowed) {

@@ -1,4 +1,4 @@
-//! A session node: what an analysis wrote down about a part of a session.
+//! A session node: the result of analysing a part of a session.
 //!
 //! This module reads the JSON and knows which fields are required. Everything else
 //! is read as far as it can be, and whatever it does not know is kept.
@@ -26,7 +26,7 @@ pub struct Node {
     pub version: Option<u64>,
     /// The type of the session, such as `coding`.
     pub kind: String,
-    /// What happened.
+    /// A summary of the events.
     pub summary: String,
     /// How it ended, such as `success`.
     pub outcome: Option<String>,
@@ -38,15 +38,15 @@ pub struct Node {
     pub analyzed_at: Option<Timestamp>,
     /// What was decided.
     pub decisions: Vec<Decision>,
-    /// What was learned, of all levels, in the order of the file.
+    /// The lessons of all levels, in the order of the file.
     pub lessons: Vec<Lesson>,
-    /// What was noticed about models.
+    /// Observations about models.
     pub quirks: Vec<Quirk>,
     /// Its tags, followed by its topics.
     pub tags: Vec<String>,
     /// Everything else, as written.
     pub rest: Map<String, Value>,
-    /// What could not be read, though it does not keep the node from being used.
+    /// Faults that do not keep the node from being used.
     pub problems: Vec<String>,
 }
 
@@ -65,12 +65,12 @@ pub struct Decision {
 pub struct Lesson {
     /// What was learned.
     pub summary: String,
-    /// What it is about, such as `project` or `tool`.
+    /// Its level, such as `project` or `tool`.
     pub level: String,
     /// How certain it is; empty if nothing is said about that.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub confidence: String,
-    /// What to do about it; empty if nothing is said about that.
+    /// The action to take; empty if none is given.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub actionable: String,
 }
@@ -78,7 +78,7 @@ pub struct Lesson {
 /// Something that was noticed about a model.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Quirk {
-    /// What was noticed.
+    /// The observation.
     pub observation: String,
     /// The model; empty if none was named.
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -345,8 +345,8 @@ impl Reader {
     }
 }
 
-/// Returns what an item of a list says: the field of an object, or the item itself
-/// if it is a text.
+/// Returns the text of an item of a list: the field of an object, or the item itself if it
+/// is a text.
 fn said(item: &Value, field: &str) -> Option<String> {
     let text = match item {
         Value::String(text) => text,

@@ -42,16 +42,16 @@ pub struct StoredRecord {
     pub file: PathBuf,
     /// Whether it was written now. Otherwise the same record was there already.
     pub new: bool,
-    /// What could not be read of it, though it does not keep it from being used.
+    /// Faults that do not keep it from being used.
     pub problems: Vec<String>,
     /// The number of secrets that were replaced by their kinds.
     pub secrets_left_out: usize,
 }
 
 impl SessionRecords {
-    /// Writes records, each a JSON text, and returns what became of each. A record that
-    /// is written is never changed. One that cannot be written does not stop the others.
-    /// Only a problem of the source as a whole is an error.
+    /// Writes records, each a JSON text, and returns the outcome for each. A record that is
+    /// written is never changed. One that cannot be written does not stop the others. Only
+    /// a problem of the source as a whole is an error.
     pub fn store(&self, records: &[String]) -> Result<Vec<Result<StoredRecord>>> {
         if !self.options.writable {
             return Err(Error::NotWritable {

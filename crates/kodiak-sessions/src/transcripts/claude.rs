@@ -181,7 +181,7 @@ fn around(record: &Record, turns: &mut Turns<'_>) {
     set(&mut turns.context.around.branch, &record.git_branch);
 }
 
-/// Returns what a person said, without what the program has put around it.
+/// Returns the words of a person, without the text that the program has put around them.
 fn said(text: &str) -> String {
     let mut said = String::new();
     let mut rest = text;
@@ -209,7 +209,7 @@ fn said(text: &str) -> String {
     said.to_owned()
 }
 
-/// Returns what is said inside a tag of the program, and what comes after it.
+/// Returns the text inside a tag of the program, and the text after it.
 fn wrapped(text: &str) -> Option<(&str, &str)> {
     const KEPT: &[&str] = &["command-name", "command-args", "bash-input"];
     const DROPPED: &[&str] = &[

@@ -1,9 +1,8 @@
 //! The rollouts of Codex: an envelope with a type and a payload on each line.
 //!
-//! Much is written twice: what the person typed is in the events, along with
-//! instructions in the items; what the agent said is in both. In the paginated form,
-//! completed items take the place of events. The history after a compaction repeats
-//! everything and is left out.
+//! Much is written twice: prompts are in the events, and along with instructions in the
+//! items; the agent's replies are in both. In the paginated form, completed items take the
+//! place of events. The history after a compaction repeats everything and is left out.
 
 use serde::Deserialize;
 
@@ -93,7 +92,7 @@ impl<'de> Deserialize<'de> for Command {
     }
 }
 
-/// What the person typed, perhaps.
+/// A text that the person may have typed.
 #[derive(Debug)]
 struct Candidate {
     at: Option<Timestamp>,
@@ -104,8 +103,8 @@ struct Candidate {
 /// Reads the records of Codex.
 #[derive(Debug, Default)]
 pub(super) struct Codex {
-    /// What an item says that the person typed, until an event says so or none
-    /// does.
+    /// The text of an item that the person may have typed, until an event confirms it or
+    /// none does.
     candidate: Option<Candidate>,
 }
 
@@ -155,7 +154,8 @@ impl Parser for Codex {
     }
 }
 
-/// Takes the description of the session. A fork repeats that of its origin later.
+/// Takes the description of the session. A fork repeats the description of its origin
+/// later.
 fn describe(payload: &Payload, turns: &mut Turns<'_>) {
     let context = &mut turns.context;
     if std::mem::replace(&mut context.described, true) {
@@ -277,8 +277,7 @@ impl Codex {
         Seen::Known
     }
 
-    /// What an item says that the person typed counts unless an event says what it
-    /// really was.
+    /// The prompt in an item counts unless an event has the real one.
     fn typed_perhaps(&mut self, text: &str, at: Option<Timestamp>, turns: &mut Turns<'_>) {
         if turns.context.says_prompts || is_instruction(text) {
             return;
@@ -314,7 +313,7 @@ impl Codex {
         turns.remember(text);
     }
 
-    /// Makes sure that what the agent does is part of a turn of its own.
+    /// Makes sure that the agent's actions have a separate turn.
     fn working(&mut self, at: Option<Timestamp>, turns: &mut Turns<'_>) {
         self.settle(turns);
         if turns.role() != Some(Role::Assistant) {
@@ -352,14 +351,14 @@ fn is_instruction(text: &str) -> bool {
         .any(|beginning| text.starts_with(beginning))
 }
 
-/// Returns what was asked. Editors put the open files before it.
+/// Returns the request. Editors put the open files before it.
 fn request(text: &str) -> &str {
     const MARK: &str = "## My request for Codex:";
     let text = text.find(MARK).map_or(text, |at| &text[at + MARK.len()..]);
     text.trim()
 }
 
-/// Reports whether an output is that of a command that failed.
+/// Reports whether an output comes from a command that failed.
 fn has_failed(output: &str) -> bool {
     const MARKS: &[&str] = &["\"exit_code\":", "Process exited with code ", "Exit code: "];
     MARKS.iter().any(|mark| {

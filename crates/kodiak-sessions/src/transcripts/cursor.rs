@@ -1,5 +1,4 @@
-//! The chats of Cursor: those of the editor in SQLite, those of its command line in
-//! JSON lines.
+//! The chats of Cursor: the editor keeps them in SQLite, the command line in JSON lines.
 //!
 //! The editor's database holds much else. Only the keys of chats are read:
 //! `composerData:` describes a chat, and `bubbleId:` is one message of it.
@@ -67,7 +66,7 @@ impl Parser for CursorLines {
     }
 }
 
-/// Returns what was asked, without the tag around it.
+/// Returns the request, without the tag around it.
 fn asked(text: &str) -> &str {
     let inner = text.trim().strip_prefix("<user_query>");
     let inner = inner.and_then(|inner| inner.strip_suffix("</user_query>"));
@@ -256,7 +255,7 @@ pub(super) fn read(
     Ok(())
 }
 
-/// Passes on what a bubble says.
+/// Passes on the content of a bubble.
 pub(super) fn pass_on(bubble: &Bubble, created: Option<i64>, turns: &mut Turns<'_>) -> Seen {
     let role = match (bubble.kind.as_i64(), bubble.kind.as_str()) {
         (Some(1), _) | (_, Some("1" | "user")) => Role::User,
@@ -284,7 +283,7 @@ pub(super) fn pass_on(bubble: &Bubble, created: Option<i64>, turns: &mut Turns<'
     Seen::Known
 }
 
-/// Returns what an editor's tree of nodes says, one line for each paragraph.
+/// Returns the text of an editor's tree of nodes, one line for each paragraph.
 fn plain_of(rich: &str) -> String {
     fn collect(node: &Value, text: &mut String) {
         if let Some(said) = node.get("text").and_then(Value::as_str) {

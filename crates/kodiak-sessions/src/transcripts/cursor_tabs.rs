@@ -27,7 +27,7 @@ struct Chats {
     tabs: Vec<Maybe<Tab>>,
 }
 
-/// What the folder of a workspace says of itself.
+/// The description of a workspace in its folder.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Workspace {

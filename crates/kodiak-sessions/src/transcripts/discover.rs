@@ -62,7 +62,7 @@ impl Origin {
 /// A session on the disk.
 #[derive(Clone, Debug)]
 pub(super) struct Found {
-    /// Its name: that of the entry.
+    /// Its name, which is the name of the entry.
     pub(super) key: String,
     pub(super) origin: Origin,
     /// The session that started it, where its place says so.
@@ -144,7 +144,7 @@ fn below(root: &Path, names: &[&str]) -> PathBuf {
         .unwrap_or_else(|| root.to_owned())
 }
 
-/// Returns what a file is, by its path.
+/// Returns the kind of a file, by its path.
 type Classify<'a> = dyn FnMut(&Path) -> Option<(String, Origin, Option<String>)> + 'a;
 
 impl Discovered {

@@ -16,7 +16,7 @@ use super::turn::Role;
 use super::turns::{Seen, Turns};
 use kodiak_base::files;
 
-/// A message, or what is said of the chat as a whole.
+/// A message, or facts about the chat as a whole.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 struct Record {

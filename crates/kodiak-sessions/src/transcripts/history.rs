@@ -18,7 +18,7 @@ use super::turn::Role;
 use super::turns::{Seen, Turns, safe_id};
 use kodiak_text::document::Version;
 
-/// What the names of such sessions begin with.
+/// The prefix of the names of such sessions.
 pub(super) const PREFIX: &str = "history/";
 /// The name of the file, in the folder of the agent.
 const FILE: &str = "history.jsonl";
@@ -45,7 +45,7 @@ struct Pasted {
     content: Text,
 }
 
-/// What is known of a line without reading it as a whole.
+/// The facts about a line that are known without reading all of it.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Belonging {
@@ -105,8 +105,8 @@ fn list(path: &Path) -> io::Result<Vec<Found>> {
     Ok(sessions.collect())
 }
 
-/// Reads the prompts of one session. Lines that are no longer what they were are left
-/// out: the list of another moment finds them.
+/// Reads the prompts of one session. Lines that have changed are left out: the next listing
+/// finds them.
 pub(super) fn read(path: &PathBuf, prompts: &Prompts, turns: &mut Turns<'_>) -> io::Result<()> {
     let mut file = kodiak_base::files::open(path)?;
     turns.context.session.id.clone_from(&prompts.session);

@@ -1,8 +1,8 @@
 //! Reads JSON whose shape is not guaranteed.
 //!
-//! Owns types that take any value: what has the expected form is kept, and anything
-//! else is skipped without failing the record around it. What may be large, such as
-//! an image, is never copied. Which fields matter is up to the parsers.
+//! Owns types that take any value: values of the expected form are kept, and others are
+//! skipped without failing the record around them. Large values, such as images, are never
+//! copied. The parsers decide which fields matter.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -142,9 +142,8 @@ impl<'de> Deserialize<'de> for Number {
     }
 }
 
-/// A value of any shape, read if it has the shape of `T`. A part of a record that
-/// is not what it should be does not make the whole unreadable, as long as it is
-/// an object where one is expected.
+/// A value of any shape, read if it has the shape of `T`. A malformed part of a record does
+/// not make the whole unreadable, provided it is an object where one is expected.
 #[derive(Debug, Clone)]
 pub(super) struct Maybe<T>(pub(super) Option<T>);
 
@@ -275,7 +274,7 @@ impl<'de> Deserialize<'de> for Content {
                 // Outputs are cut off later; megabytes need not be copied for that.
                 Ok(Content(vec![Block::of_text(tool::head(
                     text,
-                    LONGEST_TEXT,
+                    MAX_TEXT_BYTES,
                 ))]))
             }
 
@@ -303,7 +302,7 @@ impl<'de> Deserialize<'de> for Content {
 }
 
 /// The longest text of a block that is looked at.
-const LONGEST_TEXT: usize = 1 << 20;
+const MAX_TEXT_BYTES: usize = 1 << 20;
 
 /// Reads a record. Bytes that are not UTF-8 are replaced first. Returns `None` if
 /// it is not JSON, or not an object.

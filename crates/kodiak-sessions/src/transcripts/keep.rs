@@ -1,4 +1,4 @@
-//! Kept copies: what was read of a session stays, whatever becomes of its original.
+//! Kept copies: a session that was read stays, whatever becomes of its original.
 //!
 //! Agents delete their transcripts after weeks. A copy has the turns as they are
 //! indexed: bounded and redacted, one to a line, after a line that describes the
@@ -22,8 +22,8 @@ use kodiak_base::files::temporary::{Rights, Temporary, move_without_overwriting}
 use kodiak_base::{Error, Result};
 use kodiak_text::document::{Timestamp, Version};
 
-/// The format of the copies, and of what is left out of them. Copies of an earlier
-/// one may have secrets that are known by now.
+/// The format of the copies, including the secrets that are left out. Copies in an earlier
+/// format may have secrets that are recognised by now.
 pub(super) const FORMAT: u32 = 2;
 const EXTENSION: &str = "jsonl";
 /// The folder of retired copies. It is hidden, so that they are not listed.
@@ -35,7 +35,7 @@ pub(super) struct Keep {
     folder: PathBuf,
 }
 
-/// What is known of a kept session beside its turns.
+/// The facts about a kept session beside its turns.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct Header {
@@ -50,7 +50,7 @@ pub(super) struct Header {
     /// Whether thinking is part of it.
     pub(super) thinking: bool,
     pub(super) left_over: LeftOver,
-    /// The state of what was read of the original, as hexadecimal digits.
+    /// A hash of the part of the original that was read, as hexadecimal digits.
     pub(super) fingerprint: String,
     pub(super) point: ResumePoint,
 }
@@ -63,8 +63,7 @@ pub(super) struct Copy {
 }
 
 impl Copy {
-    /// Removes the title for good: it is made from what was said, and something of
-    /// that was forgotten.
+    /// Removes the title for good: it is made from turns, one of which was forgotten.
     pub(super) fn forget_title(&mut self) {
         self.header.untitled = true;
         self.header.session.title = None;
@@ -320,7 +319,7 @@ fn read(mut file: impl BufRead) -> io::Result<Option<Copy>> {
     }
 }
 
-/// Fills in what a turn has in common with the one before.
+/// Fills in the circumstances that a turn shares with the one before.
 fn inherit(own: &mut Circumstances, before: &mut Circumstances) {
     let pairs = [
         (&mut own.cwd, &mut before.cwd),

@@ -4,7 +4,7 @@ use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
 /// The longest line that is read. An image of ten megabytes is shorter.
-const LONGEST: usize = 64 << 20;
+const MAX_LINE_BYTES: usize = 64 << 20;
 const BUFFER: usize = 1 << 17;
 
 /// The lines of a file, one at a time.
@@ -25,7 +25,7 @@ pub(super) struct Line<'a> {
     pub(super) end: u64,
     /// Whether it ends with a line break.
     pub(super) complete: bool,
-    /// Whether it is longer than what is read.
+    /// Whether it is too long to be read.
     pub(super) too_long: bool,
 }
 
@@ -64,7 +64,7 @@ impl Lines {
             }
             let end = buffer.iter().position(|byte| *byte == b'\n');
             let part = &buffer[..end.unwrap_or(buffer.len())];
-            if self.line.len() + part.len() > LONGEST {
+            if self.line.len() + part.len() > MAX_LINE_BYTES {
                 too_long = true;
                 self.line.clear();
                 self.line.shrink_to(BUFFER);
@@ -94,9 +94,9 @@ pub(super) fn is_compressed(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "zst")
 }
 
-/// Returns a hash of the beginning of a file and of what comes right before
-/// `offset`, or `None` if the file is shorter. While it stays the same, a file that
-/// is only appended to has not changed before `offset`.
+/// Returns a hash of the beginning of a file and of the bytes right before `offset`, or
+/// `None` if the file is shorter. While it stays the same, a file that is only appended to
+/// has not changed before `offset`.
 pub(super) fn fingerprint(path: &Path, offset: u64) -> Option<[u8; 16]> {
     const PART: u64 = 4096;
     let mut file = kodiak_base::files::open(path).ok()?;

@@ -1,4 +1,4 @@
-//! The transcripts of coding agents: what was asked, answered and run.
+//! The transcripts of coding agents: prompts, replies and tool calls.
 //!
 //! A session is an entry, a turn is a document. `discover` finds the sessions of an
 //! agent, `session` reads one, and the parsers (`claude`, `codex`, `pi`, `gemini`,
@@ -66,7 +66,7 @@ const LOOK_AGAIN: Duration = Duration::from_secs(1);
 pub struct TranscriptOptions {
     /// The folder for the copies of this source; without one, nothing is kept.
     pub keep: Option<PathBuf>,
-    /// Whether what an agent thought is indexed.
+    /// Whether the thoughts of agents are indexed.
     pub thinking: bool,
 }
 
@@ -78,7 +78,7 @@ pub struct TranscriptSource {
     root: PathBuf,
     keep: Option<Keep>,
     options: TranscriptOptions,
-    /// What was forgotten, and must not be kept again.
+    /// The tombstones of turns that must not be kept again.
     forgotten: OnceLock<Tombstones>,
     /// The sessions as they were last found, and when.
     found: Mutex<Option<(Arc<Discovered>, Instant)>>,
@@ -168,8 +168,8 @@ impl TranscriptSource {
         Ok(found)
     }
 
-    /// Returns whether the agent's folder is missing or has nothing in it, as that of
-    /// a drive that is not mounted. Nothing in it counts as deleted then.
+    /// Reports whether the agent's folder is missing or empty, as on a drive that is not
+    /// mounted. Nothing in it counts as deleted then.
     fn is_away(&self) -> bool {
         match fs::read_dir(&self.root) {
             Ok(mut entries) => entries.next().is_none(),
@@ -270,7 +270,7 @@ impl TranscriptSource {
         version.map(container).into_iter().collect()
     }
 
-    /// Reads a session on the disk, joins it with what was kept, and keeps it.
+    /// Reads a session on the disk, joins it with its kept copy, and keeps it.
     fn read_session(&self, found: &Found) -> std::result::Result<Copy, session::Failure> {
         let keep = self.keep.as_ref();
         // Prompts stay in the agent's own list.

@@ -222,7 +222,7 @@ pub(super) fn begin_message(
     true
 }
 
-/// Adds what comes after the parts of a message: its failure.
+/// Adds the failure of a message, which comes after its parts.
 pub(super) fn end_message(message: &Message, turns: &mut Turns<'_>) {
     if let Some(problem) = &message.error.0 {
         let words = format!("{} {}", problem.name.as_str(), problem.message.as_str());
@@ -230,7 +230,7 @@ pub(super) fn end_message(message: &Message, turns: &mut Turns<'_>) {
     }
 }
 
-/// Passes on what a part says.
+/// Passes on the content of a part.
 pub(super) fn pass_on(part: &Part, turns: &mut Turns<'_>) -> Seen {
     match part.kind.as_str() {
         "text" if part.synthetic.0 || part.ignored.0 => {}
@@ -313,7 +313,7 @@ fn pass_on_block(block: &Block, turns: &mut Turns<'_>) {
 }
 
 /// Reports whether the database has a table. A view or a virtual table, which have no
-/// page, is none: what it computes may not end.
+/// pages, does not count: reading it may not end.
 pub(super) fn has_table(connection: &Connection, name: &str) -> rusqlite::Result<bool> {
     connection
         .prepare_cached(

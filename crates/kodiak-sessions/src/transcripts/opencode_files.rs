@@ -1,7 +1,7 @@
 //! The sessions of OpenCode before it had a database: a file for each session, message
 //! and part.
 //!
-//! Owns the layout of the folder `storage`. What a message says is up to `opencode`.
+//! Owns the layout of the folder `storage`. `opencode` reads messages.
 
 use std::fs;
 use std::io;
@@ -18,7 +18,7 @@ use kodiak_base::files::state::FileState;
 use kodiak_text::document::Version;
 
 /// The largest file that is read. A part with an output is far smaller.
-const LONGEST: u64 = 64 << 20;
+const MAX_FILE_BYTES: u64 = 64 << 20;
 
 /// The file of a session.
 #[derive(Debug, Default, Deserialize)]
@@ -132,7 +132,7 @@ pub(super) fn read(storage: &Path, file: &Path, turns: &mut Turns<'_>) -> io::Re
     Ok(())
 }
 
-/// Returns what is in a folder, by name. Links are left out.
+/// Returns the entries of a folder, by name. Links are left out.
 fn inside(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let plain = entries.filter(|entry| entry.file_type().is_ok_and(|kind| !kind.is_symlink()));
@@ -142,5 +142,5 @@ fn inside(folder: &Path) -> Vec<PathBuf> {
 }
 
 fn read_file(path: &Path) -> Option<Vec<u8>> {
-    kodiak_base::files::read(path, LONGEST).ok()
+    kodiak_base::files::read(path, MAX_FILE_BYTES).ok()
 }

@@ -11,7 +11,7 @@ use kodiak_text::document::Timestamp;
 
 /// Reads the records of one agent, line by line.
 pub(super) trait Parser {
-    /// Reads a record and passes on what it says.
+    /// Reads a record and passes on its content.
     fn line(&mut self, line: &[u8], turns: &mut Turns<'_>) -> Seen;
 
     /// Tells that there are no more records.

@@ -1,8 +1,8 @@
 //! The sessions of pi: a tree of entries in JSON lines, each naming its parent.
 //!
-//! All branches are read. The first continuation of an entry continues with its
-//! thread; each further one begins a thread of its own, at the depth that it has in
-//! the tree. So neighbours are those of the tree, not those of the file.
+//! All branches are read. The first continuation of an entry continues with its thread;
+//! each further one begins a new thread, at its depth in the tree. So neighbours are
+//! neighbours in the tree, not in the file.
 
 use std::collections::HashMap;
 
@@ -209,7 +209,7 @@ impl Pi {
     }
 }
 
-/// Returns the id in the path of a session: what comes after the time.
+/// Returns the id in the path of a session: the part after the time.
 fn session_name(path: &str) -> String {
     let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
     let name = name.strip_suffix(".jsonl").unwrap_or(name);

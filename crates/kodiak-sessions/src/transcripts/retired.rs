@@ -135,7 +135,7 @@ pub(super) fn forget(source: &TranscriptSource, keep: &Keep, keys: &[&str]) -> R
     Ok(())
 }
 
-/// Writes what is left of a copy that had so many turns.
+/// Writes the rest of a copy that had this many turns.
 fn store(trash: &Keep, entry: &str, mut copy: Copy, before: usize) -> Result<()> {
     if copy.turns.is_empty() {
         return trash.remove(entry);

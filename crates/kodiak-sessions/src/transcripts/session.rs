@@ -1,5 +1,5 @@
-//! Reading one session: from where it ended if it has only grown, and as a whole
-//! otherwise. What was read before and is no longer there stays.
+//! Reading one session: from where it ended if it has only grown, and as a whole otherwise.
+//! Turns that were read before and have disappeared stay.
 
 use std::collections::HashSet;
 use std::fs;
@@ -51,7 +51,7 @@ impl From<io::Error> for Failure {
     }
 }
 
-/// Reads a session. `kept` is what was read of it before.
+/// Reads a session. `kept` is the copy of an earlier reading.
 pub(super) fn read(found: &Found, kept: Option<&Copy>, thinking: bool) -> Result<Copy, Failure> {
     let grown = kept.filter(|kept| has_only_grown(kept, found, thinking));
     let from = grown
@@ -122,7 +122,7 @@ pub(super) fn read(found: &Found, kept: Option<&Copy>, thinking: bool) -> Result
     })
 }
 
-/// Completes what the records say of a session by what its place says.
+/// Completes the description of a session with facts from its path.
 fn describe(session: &mut Session, found: &Found) {
     if session.id.is_empty() {
         let name = found.key.rsplit('/').next().unwrap_or(&found.key);
@@ -144,7 +144,7 @@ fn describe(session: &mut Session, found: &Found) {
     others.for_each(hide_secrets);
 }
 
-/// Reports whether the original begins with what was read of it.
+/// Reports whether the original still begins with the part that was read.
 fn has_only_grown(kept: &Copy, found: &Found, thinking: bool) -> bool {
     let header = &kept.header;
     let Origin::Lines(path, format) = &found.origin else {
@@ -228,7 +228,7 @@ fn database<T>(
     done.map_err(Failure::Unavailable)?
 }
 
-/// Returns the version that a session has now, or `None` if it is gone. That of a
+/// Returns the version that a session has now, or `None` if it is gone. The version of a
 /// session in a database is not known without opening it.
 pub(super) fn version_now(found: &Found) -> Option<Version> {
     let metadata = fs::metadata(found.origin.path()).ok()?;

@@ -1,9 +1,9 @@
 //! Keeps a short form of the tool calls of an agent.
 //!
-//! Two thirds of a transcript are tool traffic. Of a call, the line says what was
-//! done to what: the command, the path, the pattern. Of an output, the beginning and
-//! the lines that tell of errors are kept. Secrets are replaced before anything is cut
-//! or put on one line: part of a key does not look like one.
+//! Two thirds of a transcript are tool traffic. The line of a call names the action and its
+//! object: the command, the path, the pattern. Of an output, the beginning and the lines
+//! that tell of errors are kept. Secrets are replaced before anything is cut or put on one
+//! line: part of a key does not look like one.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -14,22 +14,22 @@ use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use kodiak_redact::{redact, redact_field};
 
 /// The longest line of a call, value in it, and value that is only context.
-const LONGEST_LINE: usize = 1000;
-const LONGEST_VALUE: usize = 600;
-const LONGEST_ASIDE: usize = 120;
+const MAX_LINE_LENGTH: usize = 1000;
+const MAX_VALUE_LENGTH: usize = 600;
+const MAX_ASIDE_LENGTH: usize = 120;
 /// The length of the beginning of an output.
 const OUTPUT: usize = 240;
 /// The number and length of error lines of one output, and how much of an output
 /// is searched for them.
 const ERRORS: usize = 12;
-const LONGEST_ERROR: usize = 300;
+const MAX_ERROR_LENGTH: usize = 300;
 const SEARCHED: usize = 256 * 1024;
 
-/// How much of a text is looked through for secrets beyond what is kept of it: as
-/// much as a private key has.
+/// The number of bytes searched for secrets beyond the kept part of a text: the length of a
+/// private key.
 pub(super) const AROUND: usize = 16 * 1024;
 
-/// The names of values that say what a call is about, the most important first.
+/// The names of values that describe a call, the most important first.
 const TELLING: &[&str] = &[
     "command",
     "cmd",
@@ -83,11 +83,11 @@ impl ToolInput {
         };
         Self(vec![(
             "command".to_owned(),
-            clean_head(&line, LONGEST_VALUE),
+            clean_head(&line, MAX_VALUE_LENGTH),
         )])
     }
 
-    /// Returns one line that says what was done.
+    /// Returns one line that describes the call.
     pub(super) fn line(&self, name: &str) -> String {
         let place = |key: &str| TELLING.iter().position(|known| *known == key);
         let mut values: Vec<&(String, String)> = self
@@ -105,14 +105,14 @@ impl ToolInput {
                 None => {
                     line.push_str(key);
                     line.push('=');
-                    push_flat(&mut line, head(value, LONGEST_ASIDE));
+                    push_flat(&mut line, head(value, MAX_ASIDE_LENGTH));
                 }
             }
-            if line.len() > LONGEST_LINE {
+            if line.len() > MAX_LINE_LENGTH {
                 break;
             }
         }
-        line.truncate(line.floor_char_boundary(LONGEST_LINE));
+        line.truncate(line.floor_char_boundary(MAX_LINE_LENGTH));
         line
     }
 }
@@ -144,7 +144,7 @@ impl<'de> Deserialize<'de> for ToolInput {
                 {
                     return Ok(input);
                 }
-                let text = clean_head(text, LONGEST_VALUE);
+                let text = clean_head(text, MAX_VALUE_LENGTH);
                 Ok(ToolInput(vec![(String::new(), text)]))
             }
 
@@ -221,7 +221,7 @@ impl<'de> Deserialize<'de> for Flat {
             }
 
             fn visit_str<E>(self, text: &str) -> Result<Flat, E> {
-                Ok(Flat(FlatValue::One(clean_head(text, LONGEST_VALUE))))
+                Ok(Flat(FlatValue::One(clean_head(text, MAX_VALUE_LENGTH))))
             }
 
             fn visit_bool<E>(self, flag: bool) -> Result<Flat, E> {
@@ -248,7 +248,7 @@ impl<'de> Deserialize<'de> for Flat {
                 let mut list = Vec::new();
                 let mut length = 0;
                 while let Some(Flat(item)) = items.next_element::<Flat>()? {
-                    if length < LONGEST_VALUE {
+                    if length < MAX_VALUE_LENGTH {
                         let item = item.into_one();
                         length += item.len();
                         list.push(item);
@@ -260,12 +260,12 @@ impl<'de> Deserialize<'de> for Flat {
             fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Flat, A::Error> {
                 let mut text = String::new();
                 while let Some((name, Flat(value))) = fields.next_entry::<String, Flat>()? {
-                    if text.len() < LONGEST_VALUE {
+                    if text.len() < MAX_VALUE_LENGTH {
                         text.push_str(&redact_field(&name, &value.into_one()));
                         text.push(' ');
                     }
                 }
-                text.truncate(text.floor_char_boundary(LONGEST_VALUE));
+                text.truncate(text.floor_char_boundary(MAX_VALUE_LENGTH));
                 Ok(Flat(FlatValue::One(text.trim_end().to_owned())))
             }
         }
@@ -273,7 +273,7 @@ impl<'de> Deserialize<'de> for Flat {
     }
 }
 
-/// What is kept of an output.
+/// The kept part of an output.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Output {
     /// Its beginning, on one line.
@@ -282,7 +282,7 @@ pub(super) struct Output {
     pub(super) errors: Vec<String>,
 }
 
-/// Chooses what is kept of an output, without its secrets.
+/// Chooses the kept part of an output, without its secrets.
 pub(super) fn output(text: &str, failed: bool) -> Output {
     let text = head(text, SEARCHED).trim_start();
     // The beginning is read as a whole, because a key may have many lines. Further
@@ -304,7 +304,7 @@ pub(super) fn output(text: &str, failed: bool) -> Output {
     for (at, line) in lines.enumerate() {
         // The first lines of a failure say what failed, whatever their words.
         if tells_of_error(&line) || (failed && at < 3) {
-            kept.errors.push(head(&line, LONGEST_ERROR).to_owned());
+            kept.errors.push(head(&line, MAX_ERROR_LENGTH).to_owned());
             if kept.errors.len() >= ERRORS {
                 break;
             }
@@ -336,7 +336,7 @@ fn tells_of_error(line: &str) -> bool {
         "undefined reference",
         "Segmentation fault",
     ];
-    line.len() < 4 * LONGEST_ERROR && MARKS.iter().any(|mark| line.contains(mark))
+    line.len() < 4 * MAX_ERROR_LENGTH && MARKS.iter().any(|mark| line.contains(mark))
 }
 
 #[cfg(test)]
@@ -371,7 +371,7 @@ mod tests {
     #[test]
     fn long_inputs_are_cut_between_characters() {
         let json = format!("{{\"command\":\"{}\"}}", "ü".repeat(5000));
-        assert!(line(&json).len() <= LONGEST_LINE);
+        assert!(line(&json).len() <= MAX_LINE_LENGTH);
     }
 
     #[test]

@@ -72,19 +72,19 @@ pub struct Turn {
     /// Its position in that part.
     #[serde(default)]
     pub position: i64,
-    /// What was said.
+    /// The text of the turn.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub text: String,
     /// The tools that were used, a line each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<String>,
-    /// What came of them: the beginnings of outputs.
+    /// Their results: the beginnings of outputs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outputs: Vec<String>,
     /// The lines of outputs that tell of errors.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub errors: Vec<String>,
-    /// The circumstances, as far as they differ from those of the turn before.
+    /// The circumstances, as far as they differ from the turn before.
     #[serde(flatten)]
     pub around: Circumstances,
 }
@@ -153,8 +153,8 @@ const TOOLS: [&str; 38] = [
     "write",
 ];
 
-/// Divides the text of a turn's document into what was said and what the tools were asked
-/// and answered. The second part begins with the first paragraph that begins like a call.
+/// Divides the text of a turn's document into words and tool calls with their outputs. The
+/// second part begins with the first paragraph that begins like a call.
 pub fn said_and_done(body: &str) -> (&str, &str) {
     let mut at = 0;
     loop {
@@ -182,7 +182,7 @@ fn is_call(text: &str) -> bool {
         && (TOOLS.contains(&name) || name.contains('_') && name.ends_with(char::is_alphanumeric))
 }
 
-/// What all turns of a session have in common.
+/// The facts that all turns of a session share.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Session {
     /// The name by which the agent resumes it.
@@ -312,8 +312,8 @@ fn one_line(text: &str) -> String {
     let end = cut.rfind(' ').filter(|end| *end > TITLE / 2);
     format!("{}…", end.map_or(cut.as_str(), |end| &cut[..end]))
 }
-/// Returns what is known of a turn with these fields. A session whose original is gone
-/// cannot be resumed.
+/// Returns the details of a turn with these fields. A session whose original is gone cannot
+/// be resumed.
 pub(super) fn details(fields: &[(String, String)], origin_gone: bool) -> Option<TurnDetails> {
     let field = |wanted: &str| {
         let mut fields = fields.iter();

@@ -1,8 +1,8 @@
 //! Collecting the turns of a session while its records are read.
 //!
-//! Parsers say what a record holds; this module joins records of one message, numbers
-//! the turns, leaves out what was said twice, redacts everything and bounds it. It
-//! also remembers from where a file that grows has to be read again.
+//! Parsers pass on the contents of records; this module joins records of one message,
+//! numbers the turns, leaves out repetitions, redacts everything and bounds it. It also
+//! remembers from where a file that grows has to be read again.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::path::Path;
@@ -17,11 +17,11 @@ use kodiak::project;
 use kodiak_redact::redact;
 use kodiak_text::document::Timestamp;
 
-/// How many turns stay open. Records of one message may be apart by those of
-/// subagents at work.
+/// How many turns stay open. Records of subagents may stand between the records of one
+/// message.
 const OPEN: usize = 12;
 /// The longest text of a turn, and the numbers of its lines.
-const LONGEST_TEXT: usize = 64 * 1024;
+const MAX_TEXT_BYTES: usize = 64 * 1024;
 const TOOLS: usize = 64;
 const OUTPUTS: usize = 8;
 const ERRORS: usize = 24;
@@ -30,7 +30,7 @@ const RECENT: usize = 8;
 /// How many unknown types are named.
 const NAMED: usize = 4;
 
-/// What a parser must remember between records, also when a file is read on later.
+/// The state of a parser between records, also when reading of a file continues later.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct Context {
@@ -44,9 +44,9 @@ pub(super) struct Context {
     recent: Vec<u64>,
     /// Whether the session's own description was read.
     pub(super) described: bool,
-    /// Whether the file says itself what the person typed.
+    /// Whether the file marks the prompts of the person.
     pub(super) says_prompts: bool,
-    /// Records with lower numbers repeat those of the parent.
+    /// Records with lower numbers repeat records of the parent.
     pub(super) first_ordinal: i64,
     /// The prompts that wait for the agent.
     #[serde(skip_serializing_if = "Waiting::is_empty")]
@@ -68,7 +68,7 @@ pub(super) struct ResumePoint {
     pub(super) context: Context,
 }
 
-/// What a record turned out to be.
+/// The content of a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Seen {
     /// A type that the parser knows, whether or not it says anything.
@@ -108,7 +108,7 @@ impl LeftOver {
         }
     }
 
-    /// Says what could not be used, in words for `status`.
+    /// Returns a sentence about unusable records, for `status`.
     pub(super) fn problem(&self) -> Option<String> {
         let mut parts = Vec::new();
         let lines = |count: usize| if count == 1 { "1 line" } else { "lines" };
@@ -256,13 +256,13 @@ impl<'a> Turns<'a> {
         self.open.get_mut(current).map(|open| &mut open.turn)
     }
 
-    /// Adds what was said.
+    /// Adds text that was said.
     pub(super) fn text(&mut self, text: &str) {
         let Some(turn) = self.turn() else { return };
         // Secrets go before the text is cut: part of a key does not look like one.
-        let room = LONGEST_TEXT.saturating_sub(turn.text.len());
+        let room = MAX_TEXT_BYTES.saturating_sub(turn.text.len());
         let text = tool::clean_head(text.trim(), room);
-        if text.is_empty() || turn.text.len() >= LONGEST_TEXT || turn.text == text {
+        if text.is_empty() || turn.text.len() >= MAX_TEXT_BYTES || turn.text == text {
             return;
         }
         if !turn.text.is_empty() {
@@ -271,7 +271,7 @@ impl<'a> Turns<'a> {
         turn.text.push_str(&text);
     }
 
-    /// Adds what was thought, if that is kept.
+    /// Adds a thought, if thoughts are kept.
     pub(super) fn thought(&mut self, text: &str) {
         if self.thinking {
             self.text(text);
@@ -287,7 +287,7 @@ impl<'a> Turns<'a> {
         }
     }
 
-    /// Adds what came of a tool, to the agent's turn.
+    /// Adds the output of a tool to the agent's turn.
     pub(super) fn output(&mut self, text: &str, failed: bool) {
         let agent = |open: &Open| open.turn.role == Role::Assistant;
         let Some(found) = self.open.iter().rposition(agent) else {
@@ -392,8 +392,8 @@ pub(super) fn hide_secrets(text: &mut String) {
     }
 }
 
-/// Returns an id that is safe in keys: secrets are replaced, what is not a letter, a digit, or one of
-/// `-_.` is replaced, and a long one is cut.
+/// Returns an id that is safe in keys: secrets are replaced, so are signs other than letters,
+/// digits and `-_.`, and a long id is cut.
 pub(super) fn safe_id(id: &str) -> String {
     let safe = |sign: char| {
         if sign.is_ascii_alphanumeric() || matches!(sign, '-' | '_' | '.') {

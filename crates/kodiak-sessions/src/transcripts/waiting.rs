@@ -14,8 +14,8 @@ use super::turn::Turn;
 /// The beginning of the ids of turns that are waiting prompts.
 const ID: &str = "waiting-";
 /// The most prompts that are remembered, and the longest text of one.
-const MOST: usize = 64;
-const LONGEST_TEXT: usize = 64 * 1024;
+const MAX_PROMPTS: usize = 64;
+const MAX_PROMPT_BYTES: usize = 64 * 1024;
 
 /// The prompts that wait, the next one first.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,7 +26,7 @@ pub(super) struct Waiting(VecDeque<Prompt>);
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct Prompt {
-    /// What was typed, without secrets.
+    /// The prompt, without secrets.
     pub(super) text: String,
     /// When it was typed, as recorded.
     pub(super) at: String,
@@ -45,7 +45,7 @@ impl Prompt {
 impl Waiting {
     /// Adds a prompt at the end.
     pub(super) fn enqueue(&mut self, text: &str, at: &str) {
-        if self.0.len() < MOST {
+        if self.0.len() < MAX_PROMPTS {
             self.0.push_back(Prompt {
                 text: plain(text),
                 at: at.to_owned(),
@@ -101,5 +101,5 @@ pub(super) fn was_taken_up(turn: &Turn, turns: &[Turn]) -> bool {
 }
 
 fn plain(text: &str) -> String {
-    clean_head(text.trim(), LONGEST_TEXT)
+    clean_head(text.trim(), MAX_PROMPT_BYTES)
 }
