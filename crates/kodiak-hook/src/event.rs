@@ -1,15 +1,15 @@
-//! Events: what a client writes to the standard input of a hook.
+//! Events: the input that a client writes to a hook.
 //!
-//! Claude Code and Codex write the same object. Only what is needed is read, and what
-//! is missing or unknown is ignored: clients add fields with every version.
+//! Claude Code and Codex write the same object. Only the needed fields are read, and
+//! missing or unknown ones are ignored: clients add fields with every version.
 
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-/// The largest event that is read, in bytes. What is pasted beyond that is not a
-/// question, and reading it would take longer than an answer may.
-pub const LARGEST_EVENT: usize = 256 * 1024;
+/// The size of the largest event that is read, in bytes. A prompt with a longer paste is
+/// not a question, and reading it would take longer than an answer may.
+pub const MAX_EVENT_BYTES: usize = 256 * 1024;
 
 /// The digits and dashes of a UUID, with which names of transcripts end.
 const UUID: usize = 36;
@@ -29,7 +29,7 @@ pub struct Event {
     /// The folder that the agent works in.
     #[serde(default)]
     pub cwd: Option<PathBuf>,
-    /// What was typed.
+    /// The prompt.
     #[serde(default)]
     pub prompt: Option<String>,
     /// Why a session starts.
@@ -37,29 +37,29 @@ pub struct Event {
     pub source: Option<String>,
 }
 
-/// What an event asks for.
+/// The request of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asked<'a> {
-    /// What is known about a prompt.
+    /// To find documents about a prompt.
     Prompt(&'a str),
-    /// To forget what the session was told: the agent has forgotten it, too.
+    /// To forget which documents the session was shown: the agent has forgotten them, too.
     Reset,
     /// Nothing.
     Nothing,
 }
 
 impl Event {
-    /// Reads an event. Returns `None` if the bytes are not one. The reason is not
-    /// returned: it could repeat what was typed.
+    /// Reads an event. Returns `None` if the bytes are not one. The reason is not returned:
+    /// it could repeat the prompt.
     pub fn parse(bytes: &[u8]) -> Option<Self> {
-        if bytes.len() > LARGEST_EVENT {
+        if bytes.len() > MAX_EVENT_BYTES {
             return None;
         }
         let event: Self = serde_json::from_slice(bytes).ok()?;
         (!event.name.is_empty()).then_some(event)
     }
 
-    /// Returns what the event asks for.
+    /// Returns the request of the event.
     pub fn asked(&self) -> Asked<'_> {
         match (self.name.as_str(), self.source.as_deref()) {
             ("UserPromptSubmit", _) => match &self.prompt {
@@ -76,8 +76,8 @@ impl Event {
         self.session_id.as_deref().filter(|id| !id.is_empty())
     }
 
-    /// Returns every name that the current session may have in the index: its id, and
-    /// the name of its transcript or what that ends with.
+    /// Returns every name that the current session may have in the index: its id, and the
+    /// name of its transcript or the end of that name.
     pub fn session_names(&self) -> Vec<String> {
         let mut names: Vec<String> = self.session().map(str::to_owned).into_iter().collect();
         let path = self.transcript_path.as_deref();
@@ -163,7 +163,7 @@ mod tests {
         }
         let long = format!(
             r#"{{"hook_event_name": "UserPromptSubmit", "prompt": "{}"}}"#,
-            "x".repeat(LARGEST_EVENT)
+            "x".repeat(MAX_EVENT_BYTES)
         );
         assert_eq!(Event::parse(long.as_bytes()), None);
     }

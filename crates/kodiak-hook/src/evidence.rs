@@ -1,8 +1,8 @@
 //! Decides whether a hit is certain enough to show unasked.
 //!
-//! A search shows a hit if its words or its meaning answer; a person sees the others
-//! beside it and chooses. What is put before an agent has to be right by itself, so
-//! three things have to agree:
+//! A search shows a hit if its words or its meaning answer; a person sees the others beside
+//! it and chooses. A hit that is put before an agent has to be right by itself, so three
+//! conditions have to hold:
 //!
 //! * its words: it contains at least half of what was asked, by idf;
 //! * its meaning: it answers more probably than not. Where meaning cannot be judged, it
@@ -10,7 +10,7 @@
 //! * nothing comes close: the next hit is well behind. If two are about equal, none is
 //!   known to be the right one.
 //!
-//! `bench hook` measures what comes of that.
+//! `bench hook` measures the result.
 
 use std::fmt;
 
@@ -27,7 +27,7 @@ pub const WORDS_ALONE: f64 = 2.0 / 3.0;
 /// questions get a right item.
 pub const LEAD: f64 = 0.2;
 
-/// What speaks for a hit.
+/// The evidence for a hit.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Evidence {
     /// The share of the question that it contains, weighted by idf.
@@ -59,7 +59,7 @@ pub enum Verdict {
     NotAlone,
     /// It is not the best hit.
     NotFirst,
-    /// It does not fit into what may be told at once.
+    /// It does not fit into the context for one prompt.
     NoRoom,
 }
 

@@ -1,4 +1,4 @@
-//! Searches for what a prompt asks, and keeps what is sure.
+//! Searches for the questions of a prompt, and keeps the sure hits.
 
 use std::path::Path;
 
@@ -17,13 +17,13 @@ use crate::told::Told;
 /// The number of hits of each search. Only the best can be told; the others show whether
 /// it is alone.
 const HITS: usize = 5;
-/// The number of turns that are told after one: the reply, and what was said then.
+/// The number of turns that are shown after one: the reply, and the next prompt.
 const FOLLOWING: usize = 2;
 /// The names of the fields by which documents name their session and the session that
 /// started it.
 const SESSION_FIELDS: [&str; 2] = ["session", "parent"];
 
-/// What is searched, and how.
+/// The options of a hook: its sources and limits.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct HookOptions {
     /// Sources that are searched whatever project their documents belong to.
@@ -37,7 +37,7 @@ pub struct HookOptions {
     pub request: Request,
 }
 
-/// Finds what a prompt needs to know.
+/// Finds the documents that a prompt needs.
 #[derive(Clone, Debug)]
 pub struct Hook<'a> {
     engine: &'a Engine,
@@ -45,16 +45,16 @@ pub struct Hook<'a> {
     guard: Guard,
 }
 
-/// What was considered for a prompt.
+/// The hits that were considered for a prompt.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Considered {
-    /// What was asked, in the words of the prompt.
+    /// The questions, in the words of the prompt.
     pub questions: Vec<String>,
     /// The names that the index has for the project.
     pub projects: Vec<String>,
     /// The hits, by question and the best first.
     pub candidates: Vec<Candidate>,
-    /// What is told, if anything is.
+    /// The context to inject, if there is any.
     pub context: Option<Context>,
 }
 
@@ -65,7 +65,7 @@ pub struct Candidate {
     pub question: usize,
     /// The hit.
     pub hit: Hit,
-    /// What speaks for it.
+    /// The evidence for it.
     pub evidence: Evidence,
     /// Whether it is told.
     pub verdict: Verdict,
@@ -81,12 +81,12 @@ impl<'a> Hook<'a> {
         }
     }
 
-    /// Returns what an agent is told for an event, if anything is sure.
+    /// Returns the context to inject for an event, if a hit is sure.
     pub fn prompt(&self, event: &Event, told: &Told) -> Result<Option<Context>> {
         Ok(self.consider(event, told)?.context)
     }
 
-    /// Considers what is known about a prompt. Other events ask for nothing.
+    /// Considers hits for a prompt. Other events ask for nothing.
     pub fn consider(&self, event: &Event, told: &Told) -> Result<Considered> {
         let Asked::Prompt(prompt) = event.asked() else {
             return Ok(Considered::default());
@@ -128,8 +128,8 @@ impl<'a> Hook<'a> {
         self.engine.view(&self.guard).projects_meant(&place)
     }
 
-    /// Returns what is searched: what belongs to the project, and the sources and folders
-    /// that were named.
+    /// Returns the filters to search with: the project's documents, and the named sources
+    /// and folders.
     fn filters(&self, projects: &[String], without: &[Row]) -> Vec<Filter> {
         let articles = Holding::Articles.name();
         let sources = self.engine.sources().iter();
@@ -189,7 +189,7 @@ impl<'a> Hook<'a> {
         })
     }
 
-    /// Asks one question. Returns what was found, and what is told of it.
+    /// Asks one question. Returns its hits, and the items to show.
     fn ask(
         &self,
         question: usize,

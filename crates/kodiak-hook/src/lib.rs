@@ -1,15 +1,16 @@
-//! Recalls unasked: finds what a coding agent needs to know for a prompt, and stays
-//! silent unless it is sure.
+//! Recalls without being asked: finds documents that a coding agent needs for a prompt, and
+//! stays silent unless it is sure.
 //!
 //! ```text
 //! Event → questions → search → evidence → Verdict → Context
 //! ```
 //!
-//! * `event` reads what a client says, and `question` what a prompt asks;
+//! * `event` reads the input of a client, and `question` finds the questions of a prompt;
 //! * `hook` searches memories, session records and past sessions of the project, and
 //!   `evidence` decides whether a hit is sure;
-//! * `context` words what was found, framed and within a number of tokens;
-//! * `told` remembers for each session what it was told, and `log` what was done.
+//! * `context` words the hits, framed and within a number of tokens;
+//! * `told` remembers the documents that each session was shown, and `log` records the
+//!   outcome.
 //!
 //! ```
 //! use kodiak::Engine;
@@ -41,8 +42,8 @@ mod log;
 mod question;
 mod told;
 
-pub use context::{Context, MOST_TOKENS};
-pub use event::{Asked, Event, LARGEST_EVENT};
+pub use context::{Context, MAX_TOKENS};
+pub use event::{Asked, Event, MAX_EVENT_BYTES};
 pub use evidence::{Evidence, LEAD, Verdict, WORDS_ALONE};
 pub use hook::{Candidate, Considered, Hook, HookOptions};
 pub use log::Log;

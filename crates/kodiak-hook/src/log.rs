@@ -1,4 +1,4 @@
-//! The log of a hook: one line for each event, and nothing of what was typed or told.
+//! The log of a hook: one line for each event, without the prompt or the context.
 
 use std::fs;
 use std::io::Write;
@@ -9,9 +9,9 @@ use kodiak::{date, escape};
 
 /// The size from which a log is set aside, in bytes. With the one before, twice as much
 /// is kept.
-const LARGEST: u64 = 128 * 1024;
+const MAX_LOG_BYTES: u64 = 128 * 1024;
 /// The longest line, in characters.
-const LONGEST: usize = 300;
+const MAX_LINE_LENGTH: usize = 300;
 
 /// A log in a file.
 #[derive(Clone, Debug)]
@@ -30,11 +30,11 @@ impl Log {
         &self.path
     }
 
-    /// Adds a line. What cannot be written is lost: no prompt waits for a log.
+    /// Adds a line. A line that cannot be written is lost: no prompt waits for a log.
     pub fn add(&self, line: &str) {
-        let line: String = escape::line(line).chars().take(LONGEST).collect();
+        let line: String = escape::line(line).chars().take(MAX_LINE_LENGTH).collect();
         let _ = files::create_folder(files::folder_of(&self.path));
-        if fs::metadata(&self.path).is_ok_and(|it| it.len() > LARGEST) {
+        if fs::metadata(&self.path).is_ok_and(|it| it.len() > MAX_LOG_BYTES) {
             let _ = fs::rename(&self.path, self.path.with_extension("old"));
         }
         if let Ok(mut file) = files::open_own(&self.path, Writing::Append) {
@@ -55,14 +55,14 @@ mod tests {
         let text = fs::read_to_string(log.path()).unwrap();
         assert_eq!(text.lines().count(), 1, "{text}");
         for _ in 0..3 {
-            fs::write(log.path(), vec![b'x'; LARGEST as usize + 1]).unwrap();
+            fs::write(log.path(), vec![b'x'; MAX_LOG_BYTES as usize + 1]).unwrap();
             log.add(&"long ".repeat(1_000));
         }
         let sizes: u64 = fs::read_dir(place.path().join("logs"))
             .unwrap()
             .map(|entry| entry.unwrap().metadata().unwrap().len())
             .sum();
-        assert!(sizes < 3 * LARGEST, "{sizes}");
+        assert!(sizes < 3 * MAX_LOG_BYTES, "{sizes}");
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt;

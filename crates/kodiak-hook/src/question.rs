@@ -1,9 +1,9 @@
 //! The questions in a prompt, as texts to search for.
 //!
-//! A prompt is not a query: it may have a pasted log in it, be a command of the client,
-//! or have been written by a machine. People ask at the beginning or at the end and paste
-//! in between, so the first and the last sentence are asked, each by itself: a hit has to
-//! contain what one of them says, and would never contain all of a long prompt.
+//! A prompt is not a query: it may have a pasted log in it, be a command of the client, or
+//! have been written by a machine. People ask at the beginning or at the end and paste in
+//! between, so the first and the last sentence are asked, each by itself: a hit has to
+//! contain the words of one of them, and would never contain all of a long prompt.
 
 use kodiak::rank::rules::QUESTION_WORDS;
 use kodiak::text::word_count;
@@ -11,7 +11,7 @@ use kodiak::text::word_count;
 /// The bytes of a prompt that are read, at its beginning and at its end.
 const READ: usize = 16 * 1024;
 /// The most words of a question. More are a list, and no document has half of them.
-const MOST_WORDS: usize = 40;
+const MAX_WORDS: usize = 40;
 
 /// Returns the questions of a prompt, each once: none, one or two.
 pub fn questions(prompt: &str) -> Vec<String> {
@@ -54,7 +54,7 @@ fn both_ends(text: &str) -> String {
 }
 
 /// Returns the text that a person wrote: without fenced code, quoted lines, and elements
-/// such as `<task-notification>`, with which clients wrap what machines say.
+/// such as `<task-notification>`, in which clients wrap the output of machines.
 fn prose(text: &str) -> String {
     let mut prose = String::with_capacity(text.len());
     let mut fence: Option<&str> = None;
@@ -84,7 +84,7 @@ fn prose(text: &str) -> String {
     prose
 }
 
-/// Returns what follows the element that a text begins with, if it begins with one.
+/// Returns the text after the element that a text begins with, if it begins with one.
 fn after_element(text: &str) -> Option<&str> {
     let inside = text.trim_start().strip_prefix('<')?;
     let end = inside.find(|sign: char| !(sign.is_ascii_alphanumeric() || "-_".contains(sign)))?;
@@ -128,7 +128,7 @@ fn plain(sentence: &str) -> String {
     let signs = |sign: char| "\"“”„()*:`^[]{}|".contains(sign);
     let words = sentence.split(|sign: char| sign.is_whitespace() || signs(sign));
     let words = words.map(|word| word.trim_start_matches(['-', '+', '#']));
-    let words = words.filter(|word| !word.is_empty()).take(MOST_WORDS);
+    let words = words.filter(|word| !word.is_empty()).take(MAX_WORDS);
     let words: Vec<String> = words
         .map(|word| match word {
             "AND" | "OR" | "NOT" | "NEAR" => word.to_lowercase(),
@@ -211,7 +211,7 @@ mod tests {
         let asked = questions(&prompt);
         assert_eq!(asked.len(), 2, "{asked:?}");
         assert_eq!(asked[0], "Why does the import fail?");
-        assert!(asked[1].split(' ').count() <= MOST_WORDS);
+        assert!(asked[1].split(' ').count() <= MAX_WORDS);
     }
 
     proptest! {

@@ -1,4 +1,4 @@
-//! Remembers what each session was told, so that nothing is repeated.
+//! Remembers the documents that each session was shown, so that none is repeated.
 //!
 //! A session has a small file with a hash of each document, in a folder that only its
 //! owner can read: neither the session nor a document can be recovered from it. A file
@@ -15,9 +15,9 @@ use kodiak::{Error, Result};
 
 /// How long the file of a session is kept after its last use.
 const KEPT: Duration = Duration::from_hours(7 * 24);
-/// The most documents that are remembered of a session. What was told long ago has left
-/// the context of the agent.
-const MOST: usize = 1_000;
+/// The maximum number of documents remembered for a session. Older ones have left the
+/// context of the agent.
+const MAX_DOCUMENTS: usize = 1_000;
 /// How long another process is waited for, and how often it is looked whether it is done.
 /// A prompt waits as long.
 const PATIENCE: Duration = Duration::from_millis(200);
@@ -25,7 +25,7 @@ const GLANCE: Duration = Duration::from_millis(5);
 /// The digits of a hash. Two documents that share one would cost a repetition.
 const DIGITS: usize = 16;
 
-/// What a session was told.
+/// The documents that a session was shown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Told(BTreeSet<String>);
 
@@ -41,7 +41,7 @@ impl Told {
     }
 }
 
-/// The folder with what each session was told.
+/// The folder with the records of all sessions.
 #[derive(Clone, Debug)]
 pub struct ToldFolder {
     path: PathBuf,
@@ -53,7 +53,7 @@ impl ToldFolder {
         Self { path: path.into() }
     }
 
-    /// Returns what a session was told.
+    /// Returns the documents that a session was shown.
     pub fn read(&self, session: &str) -> Result<Told> {
         read(&self.file(session))
     }
@@ -72,13 +72,18 @@ impl ToldFolder {
         wait_for(&turn);
         let mut told = read(&path)?;
         told.add(addresses);
-        let lines: Vec<&str> = told.0.iter().take(MOST).map(String::as_str).collect();
+        let lines: Vec<&str> = told
+            .0
+            .iter()
+            .take(MAX_DOCUMENTS)
+            .map(String::as_str)
+            .collect();
         files::replace(&path, format!("{}\n", lines.join("\n")).as_bytes()).map_err(failed)?;
         self.remove_expired();
         Ok(())
     }
 
-    /// Forgets what a session was told.
+    /// Forgets the documents that a session was shown.
     pub fn reset(&self, session: &str) -> Result<()> {
         self.remove_expired();
         let path = self.file(session);

@@ -9,7 +9,7 @@ use std::fs;
 
 use kodiak::access::Guard;
 use kodiak::{Engine, Job};
-use kodiak_hook::{Event, Hook, HookOptions, MOST_TOKENS, Told, Verdict};
+use kodiak_hook::{Event, Hook, HookOptions, MAX_TOKENS, Told, Verdict};
 use kodiak_memory::{MemoryFolder, MemoryOptions};
 
 const PROMPT: &str = "When does the lighthouse generator get new diesel?";
@@ -149,7 +149,7 @@ fn little_is_told_of_much() {
     let hook = Hook::new(&engine, HookOptions::default());
     let context = hook.prompt(&event("s"), &Told::default()).unwrap().unwrap();
     let tokens = context.tokens();
-    assert!(tokens <= MOST_TOKENS, "{tokens}");
+    assert!(tokens <= MAX_TOKENS, "{tokens}");
     // Without a folder nothing is known to belong to the project.
     let nowhere = Event {
         cwd: None,

@@ -1,8 +1,8 @@
 //! `kodiak hook`: adds relevant memories to an agent's prompt, if it is confident.
 //!
 //! If anything goes wrong, the prompt is not blocked: the verb prints nothing and succeeds,
-//! and the log has a line about it. The work is done on a thread of its own, which is
-//! left behind if it takes too long.
+//! and the log has a line about it. The work is done on a separate thread, which is
+//! abandoned if it takes too long.
 
 use std::io::{self, IsTerminal, Read};
 use std::path::Path;
@@ -11,7 +11,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use kodiak_hook::{
-    Asked, Candidate, Considered, Event, Hook, HookOptions, LARGEST_EVENT, Log, Told, ToldFolder,
+    Asked, Candidate, Considered, Event, Hook, HookOptions, Log, MAX_EVENT_BYTES, Told, ToldFolder,
 };
 
 use super::{Outcome, search};
@@ -29,11 +29,11 @@ const DEADLINE: Duration = Duration::from_millis(1_500);
 /// The time for the model, in milliseconds. Without it, words decide.
 const MODEL_MS: u64 = 800;
 
-/// What came of an event.
+/// The outcome of an event.
 struct Reaction {
     /// The line of the log.
     line: String,
-    /// What to tell, and the session that is told.
+    /// The context to print, and the session that it is for.
     told: Option<(kodiak_hook::Context, String)>,
 }
 
@@ -59,8 +59,8 @@ pub(super) fn run(
     Ok(Outcome::Done)
 }
 
-/// Notes in the log that the arguments of a hook could not be understood. Returns
-/// whether they are those of a hook.
+/// Notes in the log that the arguments of a hook could not be understood. Returns whether
+/// they belong to a hook.
 pub(crate) fn misunderstood(line: &[std::ffi::OsString]) -> bool {
     let mut words = line.iter().skip(1).filter_map(|word| word.to_str());
     let is_hook = words.find(|word| !word.starts_with('-')) == Some("hook");
@@ -78,7 +78,7 @@ pub(crate) fn misunderstood(line: &[std::ffi::OsString]) -> bool {
 
 /// The name of the log.
 const LOG: &str = "hook.log";
-/// The name of the folder with what each session was told.
+/// The name of the folder with the records of all sessions.
 const TOLD: &str = "told";
 
 fn react(everywhere: &Everywhere, output: &Output) {
@@ -122,7 +122,7 @@ fn react(everywhere: &Everywhere, output: &Output) {
     log.add(&format!("{line}, {} ms", started.elapsed().as_millis()));
 }
 
-/// Reads the event and does what it asks for.
+/// Reads the event and carries out its request.
 fn reaction(
     everywhere: &Everywhere,
     output: &Output,
@@ -133,7 +133,7 @@ fn reaction(
     }
     let bytes = read_event()?;
     let Some(event) = Event::parse(&bytes) else {
-        return Ok(Reaction::silent(if bytes.len() > LARGEST_EVENT {
+        return Ok(Reaction::silent(if bytes.len() > MAX_EVENT_BYTES {
             "error: the event is too long"
         } else {
             "error: what is on standard input is not an event"
@@ -161,12 +161,12 @@ fn reaction(
     }
 }
 
-/// Reads standard input to its end. What is too long is not kept, but read: a client
-/// whose hook stops reading reports an error.
+/// Reads standard input to its end. The part beyond the limit is read, but not kept: a
+/// client whose hook stops reading reports an error.
 fn read_event() -> anyhow::Result<Vec<u8>> {
     let mut stdin = io::stdin().lock();
     let mut bytes = Vec::new();
-    let most = LARGEST_EVENT as u64 + 1;
+    let most = MAX_EVENT_BYTES as u64 + 1;
     (&mut stdin).take(most).read_to_end(&mut bytes)?;
     io::copy(&mut stdin, &mut io::sink())?;
     Ok(bytes)
@@ -191,8 +191,8 @@ fn consider(
     Ok(hook.consider(event, told)?)
 }
 
-/// Returns what is searched: also the notes that lie in the project's folder, whether
-/// that folder is around theirs or in it.
+/// Returns the options of the hook. Notes in the project's folder are searched as well,
+/// whether it contains their folder or lies in it.
 fn options(config: &Config, cwd: Option<&Path>) -> HookOptions {
     let mut sources = config.hook.sources.clone();
     let mut folders = Vec::new();
@@ -223,7 +223,7 @@ fn options(config: &Config, cwd: Option<&Path>) -> HookOptions {
     }
 }
 
-/// Words what came of a prompt without a word of it.
+/// Describes the outcome of a prompt, without a word of it.
 fn summary(considered: &Considered) -> String {
     let (questions, hits) = (considered.questions.len(), considered.candidates.len());
     match &considered.context {
@@ -243,7 +243,7 @@ fn summary(considered: &Considered) -> String {
     }
 }
 
-/// Shows what is considered for a prompt, and records nothing.
+/// Shows the hits that are considered for a prompt, and records nothing.
 fn explain(
     arguments: &HookArguments,
     everywhere: &Everywhere,
