@@ -11,7 +11,7 @@ const NOTE_ROWS: u16 = 12;
 /// The parts of the screen. Parts without room are empty.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Layout {
-    /// The query and what is known about its answer.
+    /// The query and the summary of its answer.
     pub query: Rect,
     /// The line between the query and the rest.
     pub rule: Rect,
@@ -21,7 +21,7 @@ pub struct Layout {
     pub border: Rect,
     /// The note.
     pub note: Rect,
-    /// The last line: keys, or what was done.
+    /// The last line: keys, or a message.
     pub foot: Rect,
 }
 

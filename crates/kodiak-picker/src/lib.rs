@@ -6,15 +6,15 @@
 //!                                └→ view::draw → screen
 //! ```
 //!
-//! * [`state`] decides everything, and knows neither a terminal nor an index; `line` is
-//!   the query, `list` what was found, `note` the text beside it;
+//! * [`state`] decides everything, and knows neither a terminal nor an index; `line` is the
+//!   query, `list` the documents found, `note` the text beside them;
 //! * [`view`] draws the state on the parts of the screen that `layout` gives it;
 //! * [`worker`] searches on its own threads, always for the newest query;
 //! * `terminal` takes the terminal and leaves it as it was, however the picker ends, and
 //!   `screen` writes cells to it.
 //!
-//! Nothing is printed and no environment is read. The program says where documents are
-//! and how errors are worded, and opens what was chosen.
+//! Nothing is printed and no environment is read. The program says where documents are and
+//! how errors are worded, and opens the chosen document.
 
 mod item;
 mod layout;
@@ -90,7 +90,7 @@ pub fn run(searcher: &Searcher, query: &str, sources: Vec<String>) -> io::Result
     }
 }
 
-/// Does what is to be done. Returns how the picker ends, if it does.
+/// Performs an effect. Returns how the picker ends, if it does.
 fn perform(
     effects: Vec<Effect>,
     searcher: &Searcher,

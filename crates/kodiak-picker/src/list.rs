@@ -1,4 +1,4 @@
-//! The list of documents: what was found for which query, and which one is selected.
+//! The list of documents that a query found, and the selection.
 //!
 //! Hits by words come first, and hits by words and meaning replace them. Once the
 //! selection has moved, nothing changes its place, and further hits are appended.
@@ -14,7 +14,7 @@ pub enum Stage {
     Full,
 }
 
-/// What was found for a query.
+/// The documents that a query found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Results {
     /// The documents, best first.
@@ -23,16 +23,16 @@ pub struct Results {
     pub total: usize,
     /// Whether meanings were compared.
     pub by_meaning: bool,
-    /// What a reader should know about the answer, in one sentence.
+    /// A caveat about the answer, in one sentence.
     pub notice: Option<String>,
 }
 
-/// What went wrong, and what to do about it.
+/// A failure, and its remedies.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Problem {
-    /// What happened, in one sentence.
+    /// The failure, in one sentence.
     pub text: String,
-    /// What to do next.
+    /// The next steps.
     pub hints: Vec<String>,
 }
 
@@ -155,12 +155,12 @@ impl List {
         self.by_meaning
     }
 
-    /// Returns what a reader should know about the answer.
+    /// Returns the caveat about the answer.
     pub fn notice(&self) -> Option<&str> {
         self.notice.as_deref()
     }
 
-    /// Returns what went wrong.
+    /// Returns the failure, if there is one.
     pub fn problem(&self) -> Option<&Problem> {
         self.problem.as_ref()
     }

@@ -1,4 +1,4 @@
-//! Writes cells to a terminal: what ratatui draws on.
+//! Writes cells to a terminal: the backend that ratatui draws on.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -27,7 +27,7 @@ impl Screen {
         }
     }
 
-    /// Sets the style of what is written next.
+    /// Sets the style of the next cells.
     fn set_style(&mut self, color: Color, modifier: Modifier) -> io::Result<()> {
         queue!(self.out, SetAttribute(Attribute::Reset))?;
         for (modifier_of, attribute) in [

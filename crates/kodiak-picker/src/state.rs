@@ -50,7 +50,7 @@ pub enum Key {
     End,
 }
 
-/// What happened.
+/// An event, from the terminal or a worker.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
     /// A key was pressed.
@@ -86,13 +86,13 @@ pub enum Event {
 pub struct Query {
     /// Its number. Later queries have higher ones.
     pub number: u64,
-    /// What was typed.
+    /// The typed query.
     pub text: String,
     /// The sources to search; all if there are none.
     pub sources: Vec<String>,
 }
 
-/// What is to be done.
+/// An effect to perform.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Effect {
     /// Search; queries with lower numbers do not matter any more.
@@ -147,12 +147,12 @@ impl State {
         }
     }
 
-    /// Returns what is to be done at first.
+    /// Returns the first effects.
     pub fn begin(&mut self) -> Vec<Effect> {
         vec![self.search()]
     }
 
-    /// Takes note of what happened, and returns what is to be done.
+    /// Handles an event, and returns the effects to perform.
     pub fn handle(&mut self, event: Event) -> Vec<Effect> {
         match event {
             Event::Key(key) => return self.press(key),
@@ -268,8 +268,8 @@ impl State {
         self.load()
     }
 
-    /// Chooses the selected item. If the answer to what was typed is not there yet, the
-    /// first item of it is chosen as soon as it is.
+    /// Chooses the selected item. If the answer to the query is not there yet, its first
+    /// item is chosen as soon as it is.
     fn choose(&mut self) -> Vec<Effect> {
         if !self.list.is_of(self.number) {
             self.will_choose = true;
@@ -363,7 +363,7 @@ impl State {
         self.source.as_deref()
     }
 
-    /// Returns what was just done.
+    /// Returns the message about the last action.
     pub fn message(&self) -> Option<&str> {
         self.message.as_deref()
     }
@@ -373,7 +373,7 @@ impl State {
         self.is_help_shown
     }
 
-    /// Reports whether the answer to what was typed is not complete yet.
+    /// Reports whether the answer to the query is not complete yet.
     pub fn is_searching(&self) -> bool {
         !self.list.is_of(self.number) || self.list.stage() != Some(Stage::Full)
     }

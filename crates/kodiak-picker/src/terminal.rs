@@ -33,7 +33,7 @@ const CHECK: Duration = Duration::from_millis(250);
 /// Whether the picker has the terminal.
 static IS_TAKEN: AtomicBool = AtomicBool::new(false);
 
-/// What comes from outside.
+/// The input from outside.
 #[derive(Debug)]
 pub(crate) enum Message {
     /// Something happened.
@@ -83,9 +83,9 @@ impl Session {
 
     /// Draws the state, as large as the screen is by now.
     ///
-    /// Terminals differ in how wide they take what consists of several characters, so
-    /// what such a frame leaves on the screen is not known. The next one begins with an
-    /// empty screen, which is not seen where updates are shown at once.
+    /// Terminals disagree about the width of signs that consist of several characters, so
+    /// the contents of the screen after such a frame are unknown. The next one begins with
+    /// an empty screen, which is not seen where updates are shown at once.
     pub(crate) fn draw(&mut self, state: &mut State) -> io::Result<()> {
         queue!(self.terminal.backend_mut(), BeginSynchronizedUpdate)?;
         self.terminal.autoresize()?;
@@ -133,8 +133,8 @@ fn open() -> io::Result<File> {
     OpenOptions::new().read(true).write(true).open(DEVICE)
 }
 
-/// Leaves the terminal as it was, if the picker has it. It can be called at any time and
-/// on any thread. What fails is ignored: there may be no terminal any more.
+/// Leaves the terminal as it was, if the picker has it. It can be called at any time and on
+/// any thread. Failures are ignored: there may be no terminal any more.
 fn leave() {
     if !IS_TAKEN.swap(false, Ordering::SeqCst) {
         return;
@@ -190,7 +190,7 @@ fn read_keys(send: Sender<Message>, is_over: Arc<AtomicBool>) -> JoinHandle<()> 
     })
 }
 
-/// Returns what an event of the terminal means, if it means anything.
+/// Returns the picker's event for one of the terminal, if there is one.
 fn translated(event: event::Event) -> Option<Event> {
     match event {
         event::Event::Key(key) if key.kind != event::KeyEventKind::Release => {
@@ -266,7 +266,7 @@ mod signals {
         Ok(())
     }
 
-    /// Has signals do what they do by default.
+    /// Lets signals end the program at once, as they do by default.
     pub(super) fn hand_back() {
         ENDS_AT_ONCE.store(true, Ordering::SeqCst);
     }

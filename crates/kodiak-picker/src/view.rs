@@ -1,4 +1,4 @@
-//! Draws the state. It decides what things look like and nothing else.
+//! Draws the state. It decides about looks and nothing else.
 
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::{Position, Rect};
@@ -17,7 +17,7 @@ const MATCH: Style = Style::new().fg(Color::Red).add_modifier(Modifier::BOLD);
 const POINTER: Style = Style::new().fg(Color::Cyan).add_modifier(Modifier::BOLD);
 const WARNING: Style = Style::new().fg(Color::Yellow);
 
-/// What is before the query, and before the selected item and matching lines.
+/// The signs before the query, and before the selected item and matching lines.
 const PROMPT: &str = "> ";
 const BAR: &str = "▌";
 /// The columns of the bar and the space after it.
@@ -76,7 +76,7 @@ pub fn draw(state: &State, buffer: &mut Buffer) -> Option<Position> {
     cursor
 }
 
-/// Draws the query and, at the right end, what is known about its answer.
+/// Draws the query and, at the right end, the summary of its answer.
 fn query(state: &State, area: Rect, buffer: &mut Buffer) -> Option<Position> {
     if area.is_empty() {
         return None;
@@ -106,7 +106,7 @@ fn shortened(area: Rect, start: u16, room: usize) -> Rect {
     Rect { width, ..area }
 }
 
-/// Returns what is known about the answer: its source, its size, and how it was found.
+/// Returns the summary of the answer: its source, its size, and how it was found.
 fn summary(state: &State) -> String {
     let list = state.list();
     let mut parts = Vec::new();
@@ -193,7 +193,7 @@ fn entry(item: &Item, is_selected: bool, row: Rect, buffer: &mut Buffer) {
     text(buffer, row, from.max(MARGIN), &place, DIM);
 }
 
-/// Draws what is to be said where there is no item.
+/// Draws the message in place of an empty list.
 fn nothing(state: &State, area: Rect, buffer: &mut Buffer) {
     let list = state.list();
     let mut lines: Vec<(String, Style)> = Vec::new();
@@ -264,7 +264,7 @@ fn note(state: &State, area: Rect, buffer: &mut Buffer) {
     }
 }
 
-/// Draws the last line: what was done, what should be known, or the keys.
+/// Draws the last line: a message, a caveat, or the keys.
 fn foot(state: &State, area: Rect, buffer: &mut Buffer) {
     if area.is_empty() {
         return;
@@ -315,7 +315,7 @@ fn text(buffer: &mut Buffer, row: Rect, column: u16, text: &str, style: Style) -
     end - row.x
 }
 
-/// Returns the beginning of a text that fits, with a sign for what was cut.
+/// Returns the beginning of a text that fits, with an ellipsis if it was cut.
 fn kept_start(text: &str, room: usize) -> String {
     if text.width() <= room {
         return text.to_owned();
@@ -335,7 +335,7 @@ fn kept_start(text: &str, room: usize) -> String {
     kept
 }
 
-/// Returns the end of a text that fits, with `sign` for what was cut.
+/// Returns the end of a text that fits, with `sign` in place of the rest.
 fn kept_end(text: &str, room: usize, sign: &str) -> String {
     if text.width() <= room {
         return text.to_owned();

@@ -1,8 +1,8 @@
 //! Searches and reads on its own threads, only ever for the newest query.
 //!
-//! One thread searches by words and answers at once. Another searches by words and
-//! meaning as soon as no key follows, and loads the model before that. A third reads
-//! the texts of documents. What runs for an older query is cancelled.
+//! One thread searches by words and answers at once. Another searches by words and meaning
+//! as soon as no key follows, and loads the model before that. A third reads the texts of
+//! documents. Searches for an older query are cancelled.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -28,31 +28,31 @@ const PAUSE: Duration = Duration::from_millis(60);
 /// How often changed files are looked for, at most.
 const LOOK_AGAIN: Duration = Duration::from_secs(5);
 
-/// What only the program knows.
+/// The functions that only the program can provide.
 pub trait Host: Send + Sync {
     /// Returns where a document is, as people read it.
     fn place(&self, source: &str, path: &str) -> String;
 
-    /// Returns what is copied for a document: the path of its file, or its address.
+    /// Returns the text to copy for a document: the path of its file, or its address.
     fn path(&self, item: &Item) -> String;
 
-    /// Opens the folder that a document is in. Returns what was done, or why not.
+    /// Opens the folder that a document is in. Returns a message, also on failure.
     fn open_folder(&self, item: &Item) -> Result<String, String>;
 
     /// Returns the words for an error.
     fn explain(&self, error: Error) -> Problem;
 }
 
-/// What searches.
+/// The parts that a search needs.
 #[derive(Clone)]
 pub struct Searcher {
     /// The index.
     pub engine: Engine,
-    /// What was opened before; `None` if that does not matter.
+    /// The history of opened documents; `None` if it does not matter.
     pub history: Option<History>,
     /// How to search, apart from the query and the sources.
     pub request: Request,
-    /// What only the program knows.
+    /// The functions that only the program can provide.
     pub host: Arc<dyn Host>,
 }
 
@@ -71,7 +71,7 @@ pub struct Worker {
 }
 
 impl Worker {
-    /// Starts the threads. What they find is given to `send`.
+    /// Starts the threads. Their results are given to `send`.
     pub fn start(searcher: &Searcher, send: impl Fn(Event) + Clone + Send + 'static) -> Self {
         let worker = Self {
             words: Arc::default(),
@@ -153,8 +153,8 @@ fn read_notes(slot: &Slot<Item>, searcher: &Searcher, send: impl Fn(Event)) {
 }
 
 impl Searcher {
-    /// Searches, and returns what came of it, if it is not cancelled. A search that
-    /// panics is reported like one that fails, and the next one is tried.
+    /// Searches, and returns the result, if it is not cancelled. A search that panics is
+    /// reported like one that fails, and the next one is tried.
     fn event(
         &self,
         query: &Query,
@@ -328,7 +328,7 @@ fn filter(query: &Query) -> Filter {
     }
 }
 
-/// Returns what a person should know about an answer, if there is anything.
+/// Returns the caveat about an answer that matters to a person, if there is one.
 fn notice(answer: &Answer) -> Option<String> {
     if let Some(corrected) = &answer.corrected {
         return Some(format!("showing results for \"{corrected}\""));
@@ -346,9 +346,9 @@ struct Slot<T> {
 #[derive(Debug)]
 struct Jobs<T> {
     next: Option<T>,
-    /// Cancels what runs.
+    /// Cancels the running job.
     running: Cancel,
-    /// Cancels what runs whatever comes next.
+    /// Cancels the running job and all later ones.
     end: Cancel,
     is_closed: bool,
 }
@@ -376,7 +376,7 @@ impl<T> Slot<T> {
         self.changed.notify_all();
     }
 
-    /// Waits for a job. Returns it with what cancels it, or `None` at the end.
+    /// Waits for a job. Returns it with its token, or `None` at the end.
     fn take(&self) -> Option<(T, Cancel)> {
         let mut jobs = self.lock();
         loop {
