@@ -173,8 +173,7 @@ pub(crate) struct Everywhere {
     pub(crate) typed: Typed,
 }
 
-/// Which options were typed, and not taken from the environment. What is typed
-/// has to exist.
+/// Which options were typed, and not taken from the environment. Typed names have to exist.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Typed {
     pub(crate) config: bool,

@@ -216,7 +216,7 @@ pub(crate) fn has_id(index: &Path, digits: &str) -> bool {
     found.is_ok_and(|found| !found.is_empty())
 }
 
-/// What an engine is built for.
+/// The purpose of an engine.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Purpose<'a> {
     /// The verb, which other processes name while they wait for the lock.
@@ -382,7 +382,7 @@ struct ProgramModels {
     folder: Result<PathBuf, String>,
     /// The name of the model in use, or `None` to do without one.
     name: Option<String>,
-    /// What chooses the model for documents, if none is named.
+    /// Chooses the model for documents, if none is named.
     usual: Option<Usual>,
     /// The number of dimensions that vectors are cut to.
     dimensions: Option<usize>,

@@ -1,9 +1,9 @@
 //! The clients of agents: where each keeps its list of servers, and how Kodiak is added
 //! to it.
 //!
-//! `place` knows the files; `json`, `toml` and `hooks` change a text and nothing else
-//! in it, and `undo` takes that out again; `save` replaces a file and keeps the one
-//! before. What the server and the hook are started with is decided by the verb.
+//! `place` knows the files; `json`, `toml` and `hooks` change a text and nothing else in
+//! it, and `undo` takes that out again; `save` replaces a file and keeps the earlier one.
+//! The verb decides how the server and the hook are started.
 
 mod hooks;
 mod json;

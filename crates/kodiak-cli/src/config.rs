@@ -1,6 +1,6 @@
 //! Reads the config file: the sources and a few settings.
 //!
-//! [`edit`] changes the file and preserves what a person wrote in it. The config
+//! [`edit`] changes the file and preserves everything that a person wrote in it. The config
 //! decides which sources exist; the index follows it.
 
 mod age;
@@ -74,8 +74,8 @@ pub(crate) struct Config {
     pub(crate) data: PathBuf,
     #[serde(rename = "source", skip_serializing_if = "Vec::is_empty")]
     pub(crate) sources: Vec<RegisteredSource>,
-    /// The registered sources whose names are those of sources that the index keeps. They
-    /// are left out.
+    /// The registered sources that share their names with sources in the index. They are
+    /// left out.
     #[serde(skip)]
     pub(crate) left_out: Vec<RegisteredSource>,
 }
@@ -301,7 +301,7 @@ impl Config {
         self.data.join("transcripts")
     }
 
-    /// Returns the file that says what was forgotten.
+    /// Returns the file with the tombstones of forgotten documents.
     pub(crate) fn forgotten(&self) -> PathBuf {
         self.data.join("forgotten")
     }
@@ -379,7 +379,7 @@ pub(crate) fn tidy_name(text: &str) -> String {
     }
 }
 
-/// What is between the place of a mistake and the mistake.
+/// The text between the place of a mistake and the mistake.
 const NOT_VALID: &str = " is not valid: ";
 
 fn invalid(path: &Path, line: &str, message: &str) -> anyhow::Error {

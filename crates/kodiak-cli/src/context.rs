@@ -174,7 +174,7 @@ impl<'a> Context<'a> {
     }
 }
 
-/// A context that borrows nothing. What the command line named was checked before.
+/// A context that borrows nothing. The names on the command line were checked before.
 #[derive(Debug)]
 pub(crate) struct Detached {
     output: Output,

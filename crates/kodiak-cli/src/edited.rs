@@ -1,8 +1,8 @@
 //! Copies of pages that are opened in an editor although they have no file: pages of a team,
 //! which are rows of a database.
 //!
-//! A copy is in a private folder beside the index, under the id of its page. It goes when
-//! the editor ends, stays if what was written could not be saved, and is erased with its page
+//! A copy is in a private folder beside the index, under the id of its page. It is deleted
+//! when the editor ends, stays if the changes could not be saved, and is erased with its page
 //! if that is purged, also after the process that made it was killed.
 
 use std::fs;

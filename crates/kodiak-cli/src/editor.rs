@@ -1,5 +1,5 @@
 //! Opens a file in the editor that `VISUAL` or `EDITOR` names, or else in `vi`. Beside a
-//! server, an editor needs a window of its own.
+//! server, an editor needs its own window.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -28,7 +28,7 @@ enum Syntax {
 /// The variables that name the editor, the preferred one first.
 const VARIABLES: [&str; 2] = ["VISUAL", "EDITOR"];
 
-/// The editors that have a window of their own.
+/// The editors that open a window.
 #[cfg(feature = "server")]
 const WITH_WINDOW: [&str; 14] = [
     "code",
@@ -54,9 +54,9 @@ fn named() -> impl Iterator<Item = String> {
     named.filter(|editor| !editor.trim().is_empty())
 }
 
-/// Opens a file at a line in a window, and does not wait until it is closed. If the
-/// editor that is named needs the terminal, which is the server's, the desktop opens the
-/// file with what it has for it.
+/// Opens a file at a line in a window, and does not wait until it is closed. If the editor
+/// that is named needs the terminal, which is the server's, the desktop opens the file with
+/// its default program.
 #[cfg(feature = "server")]
 pub(crate) fn open_beside(file: &Path, line: usize) -> anyhow::Result<()> {
     let has_window = |editor: &String| WITH_WINDOW.contains(&program(editor));
@@ -96,8 +96,8 @@ pub(crate) fn open(file: &Path, line: usize) -> anyhow::Result<()> {
     }
 }
 
-/// Returns what opens a file where no editor is named: `vi`, or else what the desktop opens
-/// files with.
+/// Returns the program that opens files where no editor is named: `vi`, or else the opener
+/// of the desktop.
 fn usual() -> Option<String> {
     let opener = if cfg!(target_os = "macos") {
         "open"

@@ -117,7 +117,7 @@ fn print_report(report: &EmbeddingReport, took: Duration, next: &str, output: &O
     }
 }
 
-/// Says what was embedded: `embedded 1,234 chunks of 210 notes in 42 s`.
+/// Returns the summary of an embedding: `embedded 1,234 chunks of 210 notes in 42 s`.
 fn done(report: &EmbeddingReport, took: Duration) -> String {
     let many = |number: usize, thing: &str| match number {
         1 => format!("1 {thing}"),

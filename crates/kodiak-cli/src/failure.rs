@@ -1,8 +1,7 @@
-//! Formats errors for people: one line that says what went wrong, and hints at what to
-//! do next.
+//! Formats errors for people: one line about the failure, and hints at the next step.
 //!
-//! The library's errors say what happened. The next step depends on this
-//! program's verbs and options, so the hints are added here.
+//! The library's errors describe the failure. The next step depends on this program's verbs
+//! and options, so the hints are added here.
 
 use std::error::Error as StandardError;
 use std::fmt;
@@ -29,7 +28,7 @@ impl fmt::Display for Refusal {
 
 impl StandardError for Refusal {}
 
-/// Returns an error with a hint for what to do next.
+/// Returns an error with a hint at the next step.
 pub(crate) fn refusal(message: impl Into<String>, hint: impl Into<String>) -> anyhow::Error {
     anyhow::Error::new(Refusal {
         message: message.into(),
@@ -54,7 +53,7 @@ pub(crate) fn message(error: &anyhow::Error) -> String {
     parts.join(": ")
 }
 
-/// Returns what can be done about the error, most promising first.
+/// Returns the hints for an error, most promising first.
 pub(crate) fn hints(error: &anyhow::Error) -> Vec<String> {
     let mut found = Vec::new();
     for cause in error.chain() {
@@ -90,7 +89,7 @@ fn without_number(text: &str) -> String {
     }
 }
 
-/// Returns what to do about an erasing that waits for a source, if the error says so.
+/// Returns the hint for an erasing that waits for a source, if the error is about one.
 pub(crate) fn waiting_hint(error: &Error) -> Option<String> {
     match error {
         Error::SourceAbsent { .. } => {

@@ -46,7 +46,7 @@ impl IndexPlace {
         }
     }
 
-    /// Returns the file beside which lies what belongs to the index on this machine. It
+    /// Returns the file beside which this machine keeps data that belongs to the index. It
     /// need not exist.
     pub(crate) fn beside(&self) -> &Path {
         match self {
@@ -79,7 +79,7 @@ impl IndexPlace {
         }
     }
 
-    /// Returns what another run is told to use the same place.
+    /// Returns the argument that makes another run use the same place.
     pub(crate) fn repeated(&self) -> anyhow::Result<OsString> {
         match self {
             Self::File(path) => Ok(path.as_os_str().to_owned()),

@@ -1,8 +1,8 @@
-//! Handles Ctrl-C: asks running work to stop, keeping and reporting what was done.
+//! Handles Ctrl-C: asks running work to stop, and keeps and reports its results.
 //!
-//! Owns the handler of the signal. Work that can be cancelled takes a [`Working`];
-//! without any, and at the second time, the program ends at once. What is printed
-//! then is left to `verbs`, the exit code to `main`.
+//! Owns the handler of the signal. Work that can be cancelled takes a [`Working`]; without
+//! any, and at the second time, the program ends at once. The message is left to `verbs`,
+//! the exit code to `main`.
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -62,7 +62,7 @@ impl Drop for Working {
     }
 }
 
-/// Work that was stopped, with what is said about it.
+/// Work that was stopped, with a message about it.
 #[derive(Debug)]
 pub(crate) struct Stopped(pub(crate) &'static str);
 
@@ -74,8 +74,7 @@ impl fmt::Display for Stopped {
 
 impl std::error::Error for Stopped {}
 
-/// Returns what to say if the error means that work was stopped: its own words, or
-/// else `usual`.
+/// Returns the message if the error means that work was stopped: its own, or else `usual`.
 pub(crate) fn stopped(error: &anyhow::Error, usual: &'static str) -> Option<&'static str> {
     error.chain().find_map(|cause| {
         if let Some(Stopped(words)) = cause.downcast_ref() {

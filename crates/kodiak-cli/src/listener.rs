@@ -1,4 +1,4 @@
-//! Reports what the engine does while it works.
+//! Reports the progress of the engine.
 
 use std::fmt::Write;
 use std::sync::{Mutex, PoisonError};
@@ -195,7 +195,7 @@ pub(crate) fn print_summary(output: &Output, source: &str, location: &str, repor
     }
 }
 
-/// Renders what the first sync of a source has found: `added ~/notes as 'notes': 42 notes`.
+/// Renders the result of the first sync of a source: `added ~/notes as 'notes': 42 notes`.
 pub(crate) fn added(name: &str, from: Option<&str>, report: &Report) -> String {
     let mut text = match from {
         Some(folder) => format!("added {folder} as '{name}'"),

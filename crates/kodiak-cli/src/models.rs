@@ -129,8 +129,8 @@ pub(crate) fn is_installed(
     Ok(model::find_key(&context.models_path()?, key)?.is_some())
 }
 
-/// Returns why there is no model to embed with, if `kodiak index` would not get one
-/// either: as a sentence with what to do.
+/// Returns why there is no model to embed with, if `kodiak index` would not get one either:
+/// as a sentence with the remedy.
 pub(crate) fn lasting_absence(cache: &Path, name: &str, is_offline: bool) -> Option<String> {
     if !matches!(model::find(cache, name), Ok(None)) {
         return None;
@@ -218,8 +218,8 @@ struct Means {
 }
 
 impl Means {
-    /// Returns what there is on this machine. A hub is asked only for a model that
-    /// the user named.
+    /// Returns the origins on this machine. A hub is asked only for a model that the user
+    /// named.
     fn of(is_named: bool) -> Self {
         Self {
             clients: Clients::on_path(),
@@ -229,7 +229,7 @@ impl Means {
     }
 }
 
-/// Installs a model from what another program has downloaded. Makes no request.
+/// Installs a model from files that another program has downloaded. Makes no request.
 pub(crate) fn from_snapshot(
     known: &KnownModel,
     cache: &Path,

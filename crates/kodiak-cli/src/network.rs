@@ -1,7 +1,7 @@
 //! Network settings from the environment: proxies, the model hub, and keys.
 //!
-//! The library never reads the environment; the program does it here and hands on
-//! what it found.
+//! The library never reads the environment; the program does it here and passes the values
+//! on.
 
 use std::path::PathBuf;
 
@@ -27,7 +27,7 @@ pub(crate) fn hub() -> Option<Hub> {
     hub_of(&variable)
 }
 
-/// Returns the folder where other programs keep what they downloaded from the hub.
+/// Returns the folder where other programs keep their downloads from the hub.
 pub(crate) fn snapshots() -> Option<PathBuf> {
     snapshots_of(&variable, paths::hub_cache)
 }

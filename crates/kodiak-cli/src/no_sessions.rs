@@ -1,7 +1,7 @@
 //! Stands in for sessions in a program that was built without them.
 //!
-//! A config that names such sources can be read. The sources cannot be opened, so that
-//! what is indexed of them stays and can be found.
+//! A config that names such sources can be read. The sources cannot be opened, so their
+//! documents stay in the index and can be found.
 
 use std::io;
 
@@ -40,7 +40,7 @@ pub(crate) fn kept(_: &Config, source: &RegisteredSource) -> kodiak::Result<(usi
     Err(Error::io("open", &source.path)(error))
 }
 
-/// Refuses what needs sessions.
+/// Refuses a command that needs sessions.
 pub(crate) fn refuse() -> anyhow::Result<()> {
     Err(refusal(ABSENT, "build it with the feature `sessions`"))
 }

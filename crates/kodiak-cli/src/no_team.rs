@@ -49,7 +49,7 @@ impl Server {
         Err(refused())
     }
 
-    /// Refuses what needs the server.
+    /// Refuses a command that needs the server.
     pub(crate) fn require(&self) -> anyhow::Result<()> {
         Err(refused())
     }

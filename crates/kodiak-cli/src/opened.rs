@@ -1,7 +1,6 @@
 //! The notes that the user opened, recorded for this user alone, unless the config turns it off.
 //!
-//! It only ever changes what a person sees on a terminal. Answers for programs do not
-//! depend on it.
+//! It changes only output on a terminal. Answers for programs do not depend on it.
 
 use kodiak::history::History;
 use kodiak::search::Answer;
@@ -14,7 +13,7 @@ pub(crate) fn history(engine: &Engine, config: &Config) -> Option<History> {
     engine.history().filter(|_| config.search.history)
 }
 
-/// Records that a document was opened. What cannot be recorded is not a reason to fail.
+/// Records that a document was opened. Errors are ignored.
 pub(crate) fn record(engine: &Engine, config: &Config, source: &str, key: &str) {
     if let Some(history) = history(engine, config) {
         let _ = history.record(source, key, date::now());

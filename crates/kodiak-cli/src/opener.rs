@@ -15,11 +15,11 @@ use crate::paths;
 
 /// The program that opens addresses.
 const PROGRAM: &str = "open";
-/// What else a program of this name may be: it opens files in a desktop without
-/// Bear, or a virtual terminal.
+/// Other programs of this name: they open files in a desktop without Bear, or a virtual
+/// terminal.
 const OTHERS: [&str; 4] = ["xdg-open", "openvt", "run-mailcap", "gio"];
 
-/// Opens an address of Bear. `instead` is what to do where there is no Bear.
+/// Opens an address of Bear. `instead` is the hint where there is no Bear.
 pub(crate) fn open(address: &str, instead: &str) -> anyhow::Result<()> {
     let Some(program) = program() else {
         return Err(refusal(
@@ -63,7 +63,8 @@ pub(crate) fn open_folder(folder: &Path) -> anyhow::Result<()> {
     hand_over(folder.as_os_str(), "folders cannot be opened", instead)
 }
 
-/// Opens a file with what the desktop has for it. It does not wait until it is closed.
+/// Opens a file with the default program of the desktop. It does not wait until it is
+/// closed.
 #[cfg(feature = "server")]
 pub(crate) fn open_file(file: &Path) -> anyhow::Result<()> {
     let failed = "no editor with a window is set, and files cannot be opened";

@@ -50,8 +50,8 @@ impl Desk {
         Ok(Self { config, engine })
     }
 
-    /// Returns the guard of the owner of this machine for writing to a source. What is kept
-    /// in an index of a team records who wrote it.
+    /// Returns the guard of the owner of this machine for writing to a source. Documents in
+    /// an index of a team record their writer.
     pub(crate) fn writer_of(&self, source: &str) -> Guard {
         let server = self.config.source(source).and_then(|it| it.server.as_ref());
         match server.and_then(|server| server.user()) {
@@ -71,8 +71,8 @@ impl Desk {
         names
     }
 
-    /// Finds the note that was typed, in the sources that can be written to. Lines of it
-    /// are not meant: what is done is done to the whole note.
+    /// Finds the note that was typed, in the sources that can be written to. A name with
+    /// lines is refused: the action applies to the whole note.
     pub(crate) fn find_whole(
         &self,
         output: &Output,
@@ -114,8 +114,8 @@ impl Desk {
         look()
     }
 
-    /// Says what was left out of a change, and that it is not in the index yet, if
-    /// it is not.
+    /// Reports the secrets that were left out of a change, and whether it is not in the
+    /// index yet.
     pub(crate) fn report_index(output: &Output, saved: &Saved) {
         if let Some(left_out) = secrets_left_out(saved.secrets_left_out) {
             output.notice(&left_out);
@@ -141,7 +141,7 @@ fn require_whole(found: &Found, typed: &str) -> anyhow::Result<()> {
 }
 
 /// Fails if one of the names means some lines of a document. A name that leads nowhere is
-/// left to what looks it up.
+/// left to the lookup.
 pub(crate) fn require_whole_names(
     engine: &Engine,
     config: &Config,
@@ -156,8 +156,8 @@ pub(crate) fn require_whole_names(
     Ok(())
 }
 
-/// Finishes an erasing that was interrupted, if there is one, and says so. What cannot be
-/// finished yet is reported and does not stop other work.
+/// Finishes an erasing that was interrupted, if there is one, and says so. An erasing that
+/// cannot be finished yet is reported and does not stop other work.
 pub(crate) fn finish_erasing(output: &Output, engine: &Engine) -> anyhow::Result<()> {
     let finished = work(output, |job| {
         Ok(engine.eraser(&Guard::local()).finish(job)?)
@@ -285,7 +285,7 @@ const WORKSPACE: Home<'static> = Home {
     what: "new pages go to",
 };
 
-/// Prints what the renaming of a tag did. Returns whether nothing was left.
+/// Prints the outcome of renaming a tag. Returns whether every note was changed.
 pub(crate) fn report_renaming(output: &Output, config: &Config, done: &TagRenaming) -> bool {
     let TagRenaming { from, to, .. } = done;
     let earlier = done.earlier.as_ref();

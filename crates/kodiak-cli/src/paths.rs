@@ -63,8 +63,8 @@ pub(crate) fn index_file(asked: Option<&OsString>) -> anyhow::Result<PathBuf> {
     }
 }
 
-/// Returns the folders of what belongs to the index at an address on this machine: what
-/// must be kept, and what can be derived again.
+/// Returns this machine's folders for the index at an address: for data that must be kept,
+/// and for data that can be derived again.
 pub(crate) fn server_folders(address: &str) -> anyhow::Result<(PathBuf, PathBuf)> {
     let base = base("XDG_DATA_HOME")?;
     let hash = DocumentId::new("index", address).hex();
@@ -109,8 +109,7 @@ pub(crate) fn visits_folder() -> anyhow::Result<PathBuf> {
     Ok(cache.join(FOLDER).join(VISITS_FOLDER))
 }
 
-/// Returns the folder where other programs usually keep what they downloaded from
-/// a model hub.
+/// Returns the folder where other programs usually keep their downloads from a model hub.
 pub(crate) fn hub_cache() -> Option<PathBuf> {
     let base = etcetera::choose_base_strategy().ok()?;
     Some(base.cache_dir().join("huggingface/hub"))
@@ -204,7 +203,7 @@ pub(crate) fn own_folders() -> Vec<PathBuf> {
     folders.map(|folder| folder.join(FOLDER)).into()
 }
 
-/// Returns the folder of what hooks keep, which can be lost: one in the cache folder.
+/// Returns the folder for the data of hooks, which can be lost: one in the cache folder.
 pub(crate) fn hook_folder() -> Option<PathBuf> {
     let base = etcetera::choose_base_strategy().ok()?;
     Some(base.cache_dir().join(FOLDER).join(HOOK_FOLDER))
@@ -304,8 +303,8 @@ impl Clients {
     }
 }
 
-/// Returns the program of this name from the first folder that contains it.
-/// Relative folders are ignored: what they mean depends on the working folder.
+/// Returns the program of this name from the first folder that contains it. Relative
+/// folders are ignored: their meaning depends on the working folder.
 fn program(path: &OsStr, name: &str) -> Option<PathBuf> {
     let endings: &[&str] = if cfg!(windows) {
         &[".exe", ".cmd"]

@@ -28,7 +28,7 @@ pub(crate) struct Places {
     host: String,
 }
 
-/// What reads a name that is shown.
+/// The reader of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reader {
     /// A person, who pastes it into a shell.
@@ -134,13 +134,13 @@ impl Places {
         self.named(file.as_deref(), &hit.source, &hit.path, reader)
     }
 
-    /// Returns the name to show for a copy of a hit, like that of a hit.
+    /// Returns the name to show for a copy of a hit, like [`Places::shown`].
     pub(crate) fn shown_copy(&self, copy: &Duplicate, reader: Reader) -> String {
         let file = self.file_by_key(&copy.source, &copy.path);
         self.named(file.as_deref(), &copy.source, &copy.path, reader)
     }
 
-    /// Returns the name to show a person for a document, like that of a hit.
+    /// Returns the name to show a person for a document, like [`Places::shown`].
     pub(crate) fn shown_at(&self, source: &str, key: &str) -> String {
         let file = self.file_by_key(source, key);
         self.named(file.as_deref(), source, key, Reader::Person)
@@ -309,7 +309,7 @@ fn relative_to(file: &Path, here: &Path) -> Option<PathBuf> {
     Some(up.chain(wanted).collect())
 }
 
-/// Returns the name of this machine, by which a terminal tells its own files from those
+/// Returns the name of this machine, by which a terminal tells its own files from the files
 /// of a machine that it is connected to.
 pub(crate) fn host() -> String {
     #[cfg(unix)]

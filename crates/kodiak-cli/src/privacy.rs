@@ -1,4 +1,4 @@
-//! Privacy: what the program keeps is for its owner alone.
+//! Privacy: only the owner can read the files of the program.
 //!
 //! Everything is created that way. Earlier versions did not do so, and their folders
 //! are tightened once. Folders that a person named, such as one of notes, keep the

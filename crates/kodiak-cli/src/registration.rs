@@ -126,7 +126,7 @@ pub(crate) struct Home<'a> {
     pub(crate) writable: bool,
     /// The verb that writes to it.
     pub(crate) verb: &'a str,
-    /// What is said of its folder, such as "new pages go to".
+    /// The phrase before its folder, such as "new pages go to".
     pub(crate) what: &'a str,
 }
 
@@ -139,7 +139,7 @@ impl Home<'_> {
         named.or_else(|| fitting.next())
     }
 
-    /// Reports whether a source takes what is written to this.
+    /// Reports whether a source is suitable for these documents.
     pub(crate) fn is(&self, source: &RegisteredSource) -> bool {
         source.kind == self.kind && (source.writable || !self.writable)
     }

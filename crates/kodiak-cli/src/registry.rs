@@ -11,7 +11,7 @@ use crate::config::{Config, RegisteredSource};
 use crate::failure::{self, refusal};
 use crate::paths;
 
-/// What to do about a source that has no notes any more.
+/// The hint about a source that has no notes any more.
 pub(crate) const EMPTY: &str =
     "connect its drive; if the notes were deleted on purpose, run `kodiak index --allow-empty`";
 

@@ -16,7 +16,7 @@ use crate::context::Context;
 use crate::failure::refusal;
 use crate::network;
 
-/// What the command line says about reranking.
+/// The choice of a reranker on the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Asked<'a> {
     /// Nothing: the config decides.

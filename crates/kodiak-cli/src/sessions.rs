@@ -1,5 +1,5 @@
 //! Sessions with agents, as the program uses them: their sources, their settings and
-//! what becomes of old ones.
+//! retention.
 //!
 //! Without the feature `sessions`, `no_sessions.rs` takes the place of this file.
 
@@ -39,8 +39,8 @@ pub(crate) fn open(config: &Config, source: &RegisteredSource) -> kodiak::Result
     Ok(Box::new(records))
 }
 
-/// Prepares an engine for sessions. What was asked of them may have their words, so the
-/// questions that are remembered are erased with whatever is erased.
+/// Prepares an engine for sessions. Questions may repeat words of sessions, so remembered
+/// questions are erased together with sessions.
 pub(crate) fn prepare(builder: EngineBuilder, context: &Context<'_>) -> EngineBuilder {
     let questions = QueryLog::new(paths::queries_file(context.index.beside()));
     builder
@@ -54,8 +54,7 @@ pub(crate) fn settle(settled: &mut Settled, context: &Context<'_>, config: &Conf
     settled.brain = brain_options(context, config);
 }
 
-/// Returns the name of the agent that a config names. The error says what is wrong
-/// with it.
+/// Returns the name of the agent that a config names. The error names the mistake.
 pub(crate) fn agent(written: Option<&str>) -> Result<String, String> {
     let known = Agent::ALL.map(Agent::name).join(", ");
     let Some(name) = written else {

@@ -1,5 +1,5 @@
-//! Adding the transcripts of coding agents: where each agent usually keeps them, and
-//! what is said before anything of them is kept.
+//! Adding the transcripts of coding agents: where each agent usually keeps them, and the
+//! announcement before anything of them is kept.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -28,7 +28,7 @@ struct Place {
     settings: TranscriptSettings,
 }
 
-/// Adds the transcripts of agents, and says first what will be kept of them.
+/// Adds the transcripts of agents, after announcing what will be kept.
 pub(crate) fn add(
     arguments: &AddArguments,
     agent: &str,
@@ -66,8 +66,8 @@ pub(crate) fn add(
     Ok(())
 }
 
-/// Returns the transcripts to add: those of the agent that was named, at the path
-/// that was named, or all that are found where agents usually keep them.
+/// Returns the transcripts to add: the named agent's, at the named path, or all that are
+/// found where agents usually keep them.
 fn places(
     agent: &str,
     path: Option<&Path>,

@@ -15,7 +15,7 @@ use crate::context::Context;
 use crate::index_place::IndexPlace;
 use crate::models;
 
-/// What the choice depends on.
+/// The facts that the choice depends on.
 #[derive(Clone, Debug)]
 pub(crate) struct Usual {
     index: IndexPlace,
@@ -25,7 +25,7 @@ pub(crate) struct Usual {
 }
 
 impl Usual {
-    /// Returns what the choice depends on, or `None` if the user named a model.
+    /// Returns the facts that the choice depends on, or `None` if the user named a model.
     pub(crate) fn of(context: &Context<'_>, config: &Config) -> Option<Self> {
         let is_open = !config.model.is_named && config.model.remote.is_none();
         is_open.then(|| Self {
@@ -59,8 +59,8 @@ impl Usual {
     }
 }
 
-/// Returns the name of the model in use, whether the user named it or not; `None` if
-/// there is to be none.
+/// Returns the name of the model in use, whether the user named it or not; `None` if the
+/// user wants none.
 pub(crate) fn in_use(context: &Context<'_>, config: &Config) -> Option<String> {
     let named = config.model()?;
     let usual = Usual::of(context, config);

@@ -12,7 +12,7 @@ use clap::{Arg, Command, CommandFactory};
 
 use super::{Arguments, mcp};
 
-/// What a verb's help says instead of the options for every verb.
+/// The line of a verb's help in place of the options for every verb.
 const ELSEWHERE: &str = "`kodiak --help` lists the options for every command.";
 
 /// A group of commands.
@@ -95,7 +95,7 @@ fn with_list(command: Command, list: &str) -> Command {
         ))
 }
 
-/// Renders the commands with what they do, in groups.
+/// Renders the commands with their descriptions, in groups.
 fn list(command: &Command, all: bool) -> String {
     let header = command.get_styles().get_header();
     let literal = command.get_styles().get_literal();
@@ -174,7 +174,7 @@ mod tests {
     use super::*;
 
     /// The most commands that fit on a screen with the options.
-    const MOST: usize = 18;
+    const MAX_COMMANDS: usize = 18;
 
     #[test]
     fn every_command_is_in_one_group() {
@@ -200,7 +200,10 @@ mod tests {
         let unlisted: Vec<_> = visible.difference(&listed).collect();
         assert!(unlisted.is_empty(), "in no group: {unlisted:?}");
         let first = GROUPS.iter().map(|group| group.first.len()).sum::<usize>();
-        assert!(first <= MOST, "{first} commands are too many for one look");
+        assert!(
+            first <= MAX_COMMANDS,
+            "{first} commands are too many for one look"
+        );
         assert_eq!(GROUPS[0].first.len(), 9);
     }
 

@@ -9,7 +9,7 @@ use kodiak::search::Mode;
 use super::PrintArguments;
 use super::search::{field_and_value, mode_parser};
 
-/// What memories and articles have in common.
+/// The arguments that memories and articles share.
 #[derive(Debug, Args)]
 pub(crate) struct DescribeArguments {
     /// Its kind, such as decision, error, rule or code [default: memory, or article]

@@ -32,7 +32,7 @@ pub(crate) struct PickArguments {
     pub(crate) is_bare: bool,
 }
 
-/// What is printed of a choice.
+/// The forms in which a choice is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum PickFormat {
     /// The path

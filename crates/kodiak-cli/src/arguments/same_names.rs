@@ -6,7 +6,7 @@ use clap::{Command, CommandFactory};
 
 use super::Arguments;
 
-/// How an option is written: its letter, and what stands for its value.
+/// The form of an option: its letter, and the name of its value.
 type Form = (Option<char>, Option<String>);
 
 fn collect(command: &Command, found: &mut BTreeMap<String, BTreeSet<Form>>) {

@@ -58,7 +58,7 @@ impl<M: Fn() -> Arc<dyn Reranker> + Send + Sync + 'static> Idle<M> {
     }
 }
 
-/// The allocator keeps what was freed for a second.
+/// The allocator keeps freed memory for a second.
 const KEPT: Duration = Duration::from_secs(2);
 
 /// Calls `drop_idle` again and again on a thread, until it returns nothing. When it
@@ -79,9 +79,9 @@ pub(super) fn repeat(interval: Duration, drop_idle: impl Fn() -> Option<bool> + 
     });
 }
 
-/// Has the allocator give back to the system what was freed a while ago. It does
-/// that only when it is used, and a server that is idle may not use it for hours; but
-/// always when a thread ends that has used it.
+/// Makes the allocator return memory that was freed a while ago to the system. It does so
+/// only when it is used, which an idle server may not do for hours, and whenever a thread
+/// ends that has used it.
 fn give_back() {
     let used = std::thread::spawn(|| std::hint::black_box(vec![0_u8; 1 << 16]).len());
     let _ = used.join();

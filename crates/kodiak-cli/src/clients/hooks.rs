@@ -10,8 +10,8 @@ use super::json::{ended, object, options, parsed, set};
 const SECTION: &str = "hooks";
 /// How long a client waits for the hook, in seconds. The hook ends by itself long before.
 const TIMEOUT: u64 = 5;
-/// The events that the hook is for, each with what limits it. At other starts of a
-/// session there is nothing to do.
+/// The events that the hook handles, each with its matcher. At other starts of a session
+/// there is nothing to do.
 const EVENTS: [(&str, Option<&str>); 2] = [
     ("UserPromptSubmit", None),
     ("SessionStart", Some("clear|compact")),
@@ -156,7 +156,7 @@ fn group_input(command: &str, matcher: Option<&str>) -> CstInputValue {
     CstInputValue::Object(properties)
 }
 
-/// Changes what the text says of an event to what it has to say afterwards.
+/// Changes the configuration of an event to the wanted one.
 fn expect(groups: &mut Value, command: &str, matcher: Option<&str>) {
     if groups.is_null() {
         *groups = json!([]);

@@ -96,7 +96,7 @@ pub(super) fn options() -> ParseOptions {
     }
 }
 
-/// Returns what the text says; an empty one says an empty object.
+/// Parses a text; an empty one is an empty object.
 pub(super) fn parsed(text: &str) -> Result<Value, String> {
     let value = jsonc_parser::parse_to_serde_value::<Option<Value>>(text, &options())
         .map_err(|error| error.to_string())?;
@@ -168,7 +168,7 @@ fn input(value: &Value) -> CstInputValue {
     }
 }
 
-/// Returns what the text has to say afterwards.
+/// Returns the value that the text must have afterwards.
 fn expected(
     mut before: Value,
     section: &str,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::Client;
 
-/// What decides where clients keep their files.
+/// The settings that decide where clients keep their files.
 #[derive(Debug)]
 pub(crate) struct Surroundings<'a> {
     /// The operating system, as `std::env::consts::OS` names it.

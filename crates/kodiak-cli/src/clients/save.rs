@@ -14,7 +14,7 @@ use kodiak::files::{self, Folder, Rights, Temporary};
 
 use crate::failure::refusal;
 
-/// What became of a client's file.
+/// The outcome of changing a client's file.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Saved {
     /// The entry was there already, and nothing was written.
@@ -25,7 +25,7 @@ pub(crate) enum Saved {
     Replaced(PathBuf),
 }
 
-/// What became of a file from which something was taken out.
+/// The outcome of removing an entry from a file.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Removed {
     /// The file had nothing of it, or there is none.
@@ -36,7 +36,7 @@ pub(crate) enum Removed {
     Deleted,
 }
 
-/// What is entered into a client's file.
+/// The entry for a client's file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Edit<'a> {
     /// A server.

@@ -117,7 +117,7 @@ fn written(document: &DocumentMut, before: &str) -> String {
     }
 }
 
-/// Reports whether the servers are in one line, where a table of its own cannot be.
+/// Reports whether the servers are in an inline table, which cannot hold a separate one.
 fn servers_are_inline(servers: &dyn TableLike) -> bool {
     let mut kinds = servers.iter().map(|(_, item)| item.is_inline_table());
     kinds.next().unwrap_or(false)

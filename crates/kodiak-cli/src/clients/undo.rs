@@ -5,7 +5,7 @@
 
 use super::{Client, Entry, hooks, json, toml};
 
-/// What can be taken out of a file.
+/// An entry that can be removed from a file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Part<'a> {
     /// The server of this name.
@@ -14,7 +14,7 @@ pub(crate) enum Part<'a> {
     Hook,
 }
 
-/// What a file has to become.
+/// The change to a file.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Undone {
     /// It had nothing of it.
@@ -26,8 +26,7 @@ pub(super) enum Undone {
 }
 
 impl Part<'_> {
-    /// Returns what a file with this text becomes. `copies` are the texts that the file
-    /// had before.
+    /// Returns the change to a file with this text. `copies` are its earlier texts.
     pub(super) fn undone(self, text: &str, copies: &[String]) -> Result<Undone, String> {
         let Some(again) = self.again(text)? else {
             return Ok(Undone::Absent);

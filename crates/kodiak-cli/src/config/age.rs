@@ -7,7 +7,7 @@ pub(super) fn cutoff(written: &str) -> Option<Timestamp> {
     kodiak::date::parse_limit(written).ok()
 }
 
-/// Returns what is wrong with the age of a setting, if anything is.
+/// Returns the mistake in the age of a setting, if there is one.
 pub(super) fn mistake(setting: &str, written: &str) -> Option<String> {
     let written = written.trim();
     let digits = written.strip_suffix(['d', 'w', 'm', 'y']);

@@ -17,7 +17,7 @@ pub(crate) struct BrainSettings {
 }
 
 impl BrainSettings {
-    /// Returns what is wrong with the settings.
+    /// Returns the mistake in the settings, if there is one.
     pub(super) fn mistake(&self) -> Option<&'static str> {
         let wrong = |threshold: f64| !(0.0..=2.0).contains(&threshold);
         self.threshold

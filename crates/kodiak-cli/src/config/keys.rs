@@ -1,7 +1,7 @@
 //! The settings that the config may have, by their dotted names.
 //!
-//! `kodiak config set` changes the ones that have one value; the documentation has
-//! all of them. A test compares this list with what is read, and another with the
+//! `kodiak config set` changes the ones that have one value; the documentation has all of
+//! them. A test compares this list with the settings that are read, and another with the
 //! documentation.
 
 use crate::nearest::nearest;
@@ -77,7 +77,7 @@ pub(super) fn explained(message: &str) -> String {
 /// The highest number of hits.
 pub(super) const MAX_LIMIT: usize = 100_000;
 
-/// Returns the parser's message about the value of a setting as what the value must be.
+/// Turns the parser's message about the value of a setting into a requirement.
 pub(super) fn allowed(key: &str, message: &str) -> String {
     let Some((_, expected)) = message.rsplit_once("expected ") else {
         return message.to_owned();

@@ -33,7 +33,7 @@ impl MemorySettings {
         age::cutoff(self.retention.as_deref()?)
     }
 
-    /// Returns what is wrong with the settings, if anything is.
+    /// Returns the mistake in the settings, if there is one.
     pub(super) fn mistake(&self) -> Option<String> {
         age::mistake("memory.retention", self.retention.as_deref()?)
     }

@@ -25,8 +25,8 @@ pub(crate) const TIMEOUT: u64 = 30;
 /// The model in use.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ModelSettings {
-    /// Its name, as people see it, or [`NO_MODEL`]. A provider's name stands before
-    /// that of its model.
+    /// Its name, as people see it, or [`NO_MODEL`]. The name of a provider precedes the
+    /// name of its model.
     pub(crate) name: String,
     /// Whether the user named it, rather than taking the default.
     pub(crate) is_named: bool,
@@ -72,7 +72,7 @@ impl ModelSettings {
         }
     }
 
-    /// Returns what is wrong with the settings, if anything is.
+    /// Returns the mistake in the settings, if there is one.
     pub(super) fn mistake(&self) -> Option<String> {
         if self.name.trim().is_empty() {
             return Some(format!("model must be a name, or \"{NO_MODEL}\""));

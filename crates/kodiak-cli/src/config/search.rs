@@ -27,8 +27,8 @@ pub(crate) struct SearchSettings {
     pub(crate) refresh_ms: u64,
     /// Whether answers are shown in a pager.
     pub(crate) pager: bool,
-    /// Whether what was opened is recorded, and comes first among hits that are about as
-    /// relevant on a terminal.
+    /// Whether opened documents are recorded, and come first among about equally relevant
+    /// hits on a terminal.
     pub(crate) history: bool,
     /// The reranker: the name of a model, or the address of an endpoint.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -81,7 +81,7 @@ pub(super) struct WrittenSearch {
 }
 
 impl WrittenSearch {
-    /// Fills in the defaults for what is not written.
+    /// Fills in defaults for missing settings.
     pub(super) fn over(self, default: &SearchSettings) -> SearchSettings {
         SearchSettings {
             limit: self.limit.unwrap_or(default.limit),
@@ -102,7 +102,7 @@ impl WrittenSearch {
 }
 
 impl SearchSettings {
-    /// Returns what is wrong with the settings, if anything is.
+    /// Returns the mistake in the settings, if there is one.
     pub(super) fn mistake(&self) -> Option<&'static str> {
         let weights = [self.lexical_weight, self.semantic_weight];
         if !(1..=MAX_LIMIT).contains(&self.limit) {

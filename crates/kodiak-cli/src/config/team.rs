@@ -31,7 +31,7 @@ impl TeamSettings {
         *self == Self::default()
     }
 
-    /// Returns what is wrong with the settings, if anything is.
+    /// Returns the mistake in the settings, if there is one.
     pub(super) fn mistake(&self) -> Option<String> {
         let url = self.url.as_deref()?;
         let is_address = url.starts_with("https://") || url.starts_with("http://");

@@ -27,7 +27,7 @@ impl CopySettings {
         age::cutoff(self.retention.as_deref()?)
     }
 
-    /// Returns what is wrong with the settings, if anything is.
+    /// Returns the mistake in the settings, if there is one.
     pub(super) fn mistake(&self) -> Option<String> {
         age::mistake("transcripts.retention", self.retention.as_deref()?)
     }
@@ -41,14 +41,13 @@ pub(crate) struct TranscriptSettings {
     /// Whether copies are kept.
     #[serde(skip_serializing_if = "is_true")]
     pub(crate) keep: bool,
-    /// Whether what the agent thought is indexed.
+    /// Whether the agent's thoughts are indexed.
     #[serde(skip_serializing_if = "is_false")]
     pub(crate) thinking: bool,
 }
 
 impl TranscriptSettings {
-    /// Makes settings of what is written in the config. The error says what is
-    /// wrong with it.
+    /// Makes settings from the config. The error names the mistake.
     pub(super) fn of(
         agent: Option<&str>,
         keep: Option<bool>,

@@ -6,7 +6,7 @@
 
 use std::time::{Duration, Instant};
 
-/// The time in which the recent rate forgets most of what was before.
+/// The time in which the recent rate forgets most of the earlier one.
 const RECENT: Duration = Duration::from_mins(1);
 /// The share of the recent rate.
 const SHARE: f64 = 0.3;

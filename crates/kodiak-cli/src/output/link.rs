@@ -1,4 +1,4 @@
-//! Names that a terminal opens: text with the address of what it names (OSC 8).
+//! Names that a terminal opens: text with an address (OSC 8).
 
 use unicode_width::UnicodeWidthStr;
 
@@ -7,9 +7,9 @@ use super::style::{DIM, Painter};
 /// The name of something that can be opened, ready to be printed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Linked {
-    /// What is shown, with everything escaped that a terminal would obey.
+    /// The text to show, with control characters escaped.
     pub(crate) text: String,
-    /// What it opens, if it can be opened.
+    /// The address that it opens, if it can be opened.
     pub(crate) address: Option<String>,
 }
 

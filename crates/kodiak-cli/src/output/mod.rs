@@ -114,8 +114,8 @@ impl Output {
         self.answer
     }
 
-    /// Returns the width of the terminal in columns: what `COLUMNS` says, else what
-    /// the terminal says, else 80.
+    /// Returns the width of the terminal in columns: the value of `COLUMNS`, else the
+    /// terminal's answer, else 80.
     pub(crate) fn width(&self) -> usize {
         const UNKNOWN: usize = 80;
         let told = std::env::var("COLUMNS").ok();
@@ -154,7 +154,7 @@ impl Output {
         self.beside_on_terminal && !self.is_quiet()
     }
 
-    /// Returns what reads the paths of an answer.
+    /// Returns the reader of the paths of an answer.
     pub(crate) fn reader(&self) -> Reader {
         if self.on_terminal {
             Reader::Person
@@ -168,7 +168,7 @@ impl Output {
         self.on_terminal && self.may_link
     }
 
-    /// Returns what reads the paths of messages.
+    /// Returns the reader of the paths of messages.
     pub(crate) fn reader_beside(&self) -> Reader {
         if self.beside_on_terminal {
             Reader::Person
@@ -200,8 +200,8 @@ impl Output {
         }
     }
 
-    /// Reports whether facts are printed that do not change what a person does next:
-    /// they are for programs and for those who ask.
+    /// Reports whether to print facts that do not influence the next step of a person: they
+    /// are for programs, and for users who ask for them.
     pub(crate) fn says_everything(&self) -> bool {
         !self.on_terminal || self.is_verbose()
     }
@@ -274,14 +274,14 @@ impl Output {
         }
     }
 
-    /// Prints what to do next, unless `--quiet` was given.
+    /// Prints a hint at the next step, unless `--quiet` was given.
     pub(crate) fn hint(&self, text: &str) {
         if !self.is_quiet() {
             self.labelled(HINT, "hint", text);
         }
     }
 
-    /// Prints what went wrong while the work continues.
+    /// Prints a warning while the work continues.
     pub(crate) fn warning(&self, text: &str) {
         self.labelled(WARNING, "warning", text);
     }
@@ -308,7 +308,7 @@ impl Output {
         self.message(&format!("{label} {}", escaped(text)), &plain);
     }
 
-    /// Prints a message; `plain` is what is seen of it.
+    /// Prints a message; `plain` is its visible text.
     fn message(&self, line: &str, plain: &str) {
         let rows = plain.width().div_ceil(self.width().max(1)).max(1);
         self.rows_beside.fetch_add(rows, Ordering::Relaxed);

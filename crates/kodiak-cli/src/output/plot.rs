@@ -6,8 +6,8 @@ use std::fmt::Write;
 const SIZE: f64 = 360.0;
 const MARGIN: f64 = 44.0;
 
-/// Returns a picture of what was predicted and what was found, from 0 to 1 each.
-/// On the diagonal, both are equal.
+/// Returns a plot of predictions and observations, from 0 to 1 each. On the diagonal, both
+/// are equal.
 pub(crate) fn reliability(points: &[(f64, f64)]) -> String {
     let side = SIZE - 2.0 * MARGIN;
     let x = |value: f64| MARGIN + value.clamp(0.0, 1.0) * side;

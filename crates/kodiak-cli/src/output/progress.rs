@@ -83,7 +83,7 @@ pub(crate) struct Embedding<'a> {
 /// So many chunks take long enough for the user to wonder whether to wait.
 const MANY_CHUNKS: usize = 500;
 
-/// How much there is to embed, with what was embedded earlier.
+/// The amount of text to embed, with the part that was embedded earlier.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Extent {
     chunks: usize,
@@ -291,7 +291,7 @@ impl Waiting {
         Self { bar }
     }
 
-    /// Sets the text that names what is being waited for.
+    /// Sets the text that names the awaited event.
     pub(crate) fn set_message(&self, what: &str) {
         if let Some(bar) = &self.bar {
             bar.set_message(escaped(what).into_owned());

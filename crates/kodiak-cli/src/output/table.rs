@@ -13,9 +13,9 @@ const GAP: usize = 2;
 pub(crate) struct Table {
     headings: Vec<&'static str>,
     rows: Vec<Vec<String>>,
-    /// What cells open: the row, the column and the address.
+    /// The links of cells: the row, the column and the address.
     links: Vec<(usize, usize, String)>,
-    /// What is given up, the least important first.
+    /// The steps to make it narrower, the least important part first.
     steps: Vec<Step>,
 }
 
@@ -46,7 +46,7 @@ impl Table {
         self.rows.push(row);
     }
 
-    /// Adds a row whose cell below a heading names what it opens.
+    /// Adds a row with a link in the cell below a heading.
     pub(crate) fn push_linked(&mut self, mut row: Vec<String>, heading: &str, name: Linked) {
         if let Some(column) = self.headings.iter().position(|it| *it == heading) {
             row[column] = name.text;

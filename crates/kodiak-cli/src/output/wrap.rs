@@ -8,7 +8,7 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 /// A character, and whether it is part of a match.
 pub(crate) type Marked = (char, bool);
 
-/// What is kept together on a line.
+/// Characters that are kept together on a line.
 struct Piece {
     characters: Vec<Marked>,
     columns: usize,
@@ -103,7 +103,7 @@ fn pieces(text: &[Marked], width: usize) -> Vec<Piece> {
     pieces
 }
 
-/// Reports whether a piece is a wide character, with what belongs to it.
+/// Reports whether a piece is a wide character, with its marks.
 fn is_wide(characters: &[Marked]) -> bool {
     characters
         .first()

@@ -12,14 +12,14 @@ use crate::paths;
 use crate::places::host;
 
 /// The longest name that is read.
-const LONGEST: u64 = 512;
+const MAX_NAME_BYTES: u64 = 512;
 
 /// Returns the name, and makes it if there is none yet.
 pub(super) fn name() -> kodiak::Result<String> {
     let Some(path) = paths::machine_file() else {
         return Ok(host());
     };
-    let read = || files::read_text(&path, LONGEST).map(|text| text.trim().to_owned());
+    let read = || files::read_text(&path, MAX_NAME_BYTES).map(|text| text.trim().to_owned());
     match read() {
         Ok(name) if !name.is_empty() => return Ok(name),
         Err(error) if error.kind() != ErrorKind::NotFound => {

@@ -124,7 +124,7 @@ fn print(
     Ok(Outcome::of_finding(!answer.hits.is_empty()))
 }
 
-/// Prints what `render` makes of the room there is above the lines `below`.
+/// Prints the result of `render` for the room above the lines `below`.
 fn show(
     arguments: &BrainArguments,
     config: &Config,
@@ -158,7 +158,7 @@ fn explain_missing_sessions(error: kodiak::Error, config: &Config) -> anyhow::Er
     }
 }
 
-/// Returns the line above sessions that may not be what was asked for.
+/// Returns the line above sessions that may not answer the question.
 fn heading(answer: &mut BrainAnswer) -> Option<String> {
     let beyond = answer.beyond_threshold().map(|said| format!("{said}:"));
     let uncertainty = answer.notices.take_uncertainty();

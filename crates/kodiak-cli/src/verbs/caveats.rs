@@ -1,12 +1,13 @@
-//! Chooses the caveats of an answer that are printed. Programs and `--verbose` get all
-//! of them; on a terminal only those are printed that may change what a person does next.
+//! Chooses the caveats of an answer that are printed. Programs and `--verbose` get all of
+//! them; on a terminal only the caveats are printed that may change the next step of a
+//! person.
 
 use kodiak::search::{Caveat, Notices, SemanticAbsence};
 
 use crate::output::Output;
 
 /// Returns the sentences to print beside an answer. `sure` says whether it has hits that
-/// are probably what was looked for.
+/// are probably relevant.
 pub(super) fn sentences(notices: &Notices, sure: bool, output: &Output) -> Vec<String> {
     if output.says_everything() {
         return notices.sentences();
@@ -15,7 +16,7 @@ pub(super) fn sentences(notices: &Notices, sure: bool, output: &Output) -> Vec<S
     Notices(told.cloned().collect()).sentences()
 }
 
-/// Reports whether a caveat may change what a person does next.
+/// Reports whether a caveat may change the next step of a person.
 fn matters(caveat: &Caveat, sure: bool) -> bool {
     match caveat {
         // These explain why something was not found.

@@ -129,7 +129,7 @@ pub(super) fn unset(arguments: &KeyArguments, context: &Context<'_>) -> anyhow::
     report_model(&before, context)
 }
 
-/// Says what to do next if another model is in effect than before.
+/// Prints the next step if another model is in effect than before.
 fn report_model(before: &Config, context: &Context<'_>) -> anyhow::Result<Outcome> {
     let after = context.config()?;
     if before.model != after.model && after.model().is_some() {

@@ -89,8 +89,8 @@ impl Check {
     }
 }
 
-/// Checks everything. If `fixed` is given, repairs what it can and appends what
-/// it repaired. An error means that something could not be checked.
+/// Checks everything. If `fixed` is given, makes all possible repairs and appends them to
+/// it. An error means that something could not be checked.
 fn examine(context: &Context<'_>, fixed: Option<&mut Vec<String>>) -> anyhow::Result<Vec<Check>> {
     let mut checks = Vec::new();
     let path = context.config_path.display();

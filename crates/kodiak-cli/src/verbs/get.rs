@@ -82,13 +82,13 @@ pub(super) fn run(arguments: &GetArguments, context: &Context<'_>) -> anyhow::Re
     Ok(Outcome::Done)
 }
 
-/// What several names were found to mean.
+/// The results of looking up several names.
 #[derive(Default)]
 struct Several {
-    /// The notes, by the places of their names in what was typed, with the names that are
+    /// The notes, by the places of their names on the command line, with the names that are
     /// shown for them.
     found: Vec<(usize, Observation, Linked)>,
-    /// What is said of the names that lead nowhere or to several notes, by their places.
+    /// The errors for names that lead nowhere or to several notes, by their places.
     errors: Vec<(usize, anyhow::Error)>,
     rest: Observations,
 }
@@ -231,7 +231,7 @@ fn unique_name(found: &Found) -> String {
     }
 }
 
-/// Finds the note by what was typed: an existing file, or a name as the engine reads it.
+/// Finds the note that was typed: an existing file, or a name as the engine reads it.
 pub(super) fn find(engine: &Engine, config: &Config, typed: &str) -> anyhow::Result<Found> {
     find_within(&Guard::local(), engine, config, typed)
 }

@@ -72,8 +72,7 @@ pub(super) fn run(arguments: &IndexArguments, context: &Context<'_>) -> anyhow::
     Ok(outcome)
 }
 
-/// Moves what is older than the config allows to the trash, unless the clock cannot be
-/// believed.
+/// Moves copies older than the config allows to the trash, unless the clock is implausible.
 fn retire(
     context: &Context<'_>,
     config: &Config,

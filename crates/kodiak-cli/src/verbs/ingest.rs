@@ -31,7 +31,7 @@ struct Place {
     line: usize,
 }
 
-/// What became of the records, as `--json` prints it.
+/// The outcome for the records, as `--json` prints it.
 #[derive(Debug, Default, Serialize)]
 struct Report {
     stored: Vec<Stored>,
@@ -231,7 +231,7 @@ fn report(taken: Ingestion, found: &[Found]) -> Report {
     report
 }
 
-/// Returns an error with what to do about it, on one line.
+/// Returns an error with its hints, on one line.
 fn explained(error: &anyhow::Error) -> String {
     let parts = [failure::message(error)].into_iter();
     let parts: Vec<String> = parts.chain(failure::hints(error)).collect();

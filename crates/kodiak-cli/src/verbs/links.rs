@@ -1,5 +1,5 @@
-//! `kodiak links`: prints what a note links to, what links to it, which of its links
-//! lead nowhere, and where it is mentioned without a link.
+//! `kodiak links`: prints the links of a note, the links to it, its broken links, and
+//! mentions of it without a link.
 
 use std::fmt::Write;
 
@@ -59,18 +59,18 @@ impl Entry {
     /// The columns that are no text: the indentation and the gaps.
     const GAPS: usize = 6;
 
-    /// Returns the note on one line of so many columns: a long title is cut first, then
-    /// the path in its middle, and the texts take what is left.
+    /// Returns the note on one line of so many columns: a long title is cut first, then the
+    /// path in its middle, and the texts take the rest.
     fn fitted(mut self, columns: usize) -> Self {
-        const LEAST: usize = 12;
+        const MIN_COLUMNS: usize = 12;
         let room = columns.saturating_sub(Self::GAPS + self.id.width());
         let title = room.saturating_sub(self.name.width());
-        self.title = cut::at_the_end(&self.title, title.max(room / 3).max(LEAST));
-        let path = room.saturating_sub(self.title.width()).max(LEAST);
+        self.title = cut::at_the_end(&self.title, title.max(room / 3).max(MIN_COLUMNS));
+        let path = room.saturating_sub(self.title.width()).max(MIN_COLUMNS);
         let path = cut::in_the_middle(&self.name.text, path);
         self.name = self.name.shown_as(path);
         let left = room.saturating_sub(self.title.width() + self.name.width() + 2);
-        self.said = if left < LEAST {
+        self.said = if left < MIN_COLUMNS {
             String::new()
         } else {
             cut::at_the_end(&self.said, left)

@@ -32,7 +32,7 @@ use crate::rerankers;
 use crate::sessions;
 use renewing::Renewing;
 
-/// How often what is missing is indexed and embedded.
+/// The time between two rounds of indexing and embedding.
 const UPKEEP: Duration = Duration::from_hours(1);
 /// How long a call that writes waits for another process. The file is written by
 /// then, and the next search finds it.
@@ -69,7 +69,7 @@ pub(super) fn serve(arguments: &ServeArguments, context: &Context<'_>) -> anyhow
     offer(&arguments.offer, false, &reach, context)
 }
 
-/// Serves what the arguments offer.
+/// Runs the server that the arguments describe.
 fn offer(
     arguments: &OfferArguments,
     note_create: bool,

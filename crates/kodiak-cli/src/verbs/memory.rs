@@ -22,8 +22,8 @@ use crate::places::{Places, Reader};
 use crate::projects;
 
 /// The number of characters of a text without a title that are shown.
-const SHOWN: usize = 100;
-/// What a narrow terminal does without.
+const MAX_SHOWN_CHARACTERS: usize = 100;
+/// The steps that make the table narrower.
 const STEPS: [Step; 4] = [
     Step::Cut("what", 20),
     Step::Drop("kind"),
@@ -74,7 +74,7 @@ fn list(arguments: &ListMemoriesArguments, context: &Context<'_>) -> anyhow::Res
     Ok(Outcome::Done)
 }
 
-/// Returns the title, or what stands for one.
+/// Returns the title, or the summary in its place.
 fn named<'a>(title: &'a str, summary: &'a str) -> &'a str {
     if title.is_empty() { summary } else { title }
 }
@@ -152,7 +152,7 @@ fn list_trash(arguments: &ListMemoriesArguments, context: &Context<'_>) -> anyho
     let title = |one: &TrashedDocument| {
         let document = &one.document;
         let title = shown_title(&document.title, &document.body);
-        kodiak::store::beginning(&title, SHOWN)
+        kodiak::store::beginning(&title, MAX_SHOWN_CHARACTERS)
     };
     if arguments.json {
         let listed = trash.iter().map(|one| ListedTrash {
@@ -215,8 +215,8 @@ fn restore(arguments: &RestoreMemoryArguments, context: &Context<'_>) -> anyhow:
     Ok(Outcome::Done)
 }
 
-/// Returns the name of a restored memory: for a person that of its file, which need not
-/// be named as the memory is.
+/// Returns the name of a restored memory: for a person the name of its file, which may
+/// differ from the memory's.
 fn file_of(desk: &Desk, output: &Output, restored: &Restored) -> Linked {
     let (source, key) = (&restored.source, &restored.key);
     let places = Places::new(&desk.config);

@@ -1,5 +1,5 @@
-//! `kodiak migrate`: moves the index of this machine, and what is kept beside it, to a
-//! server, or back.
+//! `kodiak migrate`: moves the index of this machine, and the data beside it, to a server,
+//! or back.
 
 use kodiak::store::Store;
 use kodiak::tombstones::Tombstones;
@@ -30,7 +30,7 @@ use crate::team::this_machine;
 use crate::{memory, pages};
 
 /// The number of digits of a checksum that a table shows.
-const SHOWN: usize = 12;
+const MAX_SHOWN: usize = 12;
 
 /// A group as `--json` prints it.
 #[derive(Debug, Serialize)]
@@ -278,7 +278,7 @@ fn print(
         &[Narrower::Drop("OTHERS"), Narrower::Drop("CHECKSUM")],
     );
     for group in &report.groups {
-        let sum: String = group.to.sum.chars().take(SHOWN).collect();
+        let sum: String = group.to.sum.chars().take(MAX_SHOWN).collect();
         table.push(vec![
             group.name.to_owned(),
             grouped(group.from.count),

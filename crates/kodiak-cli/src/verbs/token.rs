@@ -22,7 +22,7 @@ use crate::output::table::{Step, Table};
 use crate::{paths, projects, registry};
 
 /// The longest name of a token, in characters.
-const LONGEST: usize = 64;
+const MAX_NAME_LENGTH: usize = 64;
 
 pub(super) fn run(verb: &TokenVerb, context: &Context<'_>) -> anyhow::Result<Outcome> {
     match verb {
@@ -150,10 +150,12 @@ pub(super) fn grant(
 pub(super) fn name(typed: &str) -> anyhow::Result<&str> {
     let name = typed.trim();
     let bad = |sign: char| sign.is_control() || sign.is_whitespace();
-    if name.is_empty() || name.chars().count() > LONGEST || name.contains(bad) {
+    if name.is_empty() || name.chars().count() > MAX_NAME_LENGTH || name.contains(bad) {
         return Err(refusal(
             format!("'{}' cannot be the name of a token", escaped(typed)),
-            format!("use up to {LONGEST} letters, digits and signs without spaces, such as laptop"),
+            format!(
+                "use up to {MAX_NAME_LENGTH} letters, digits and signs without spaces, such as laptop"
+            ),
         ));
     }
     Ok(name)

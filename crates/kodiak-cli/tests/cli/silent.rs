@@ -15,7 +15,7 @@ use crate::desk::Desk;
 /// How long a writer has to stand still to count as not heard.
 const STILL: Duration = Duration::from_secs(3);
 /// The requests that are sent at most. Their answers take about a gigabyte.
-const MOST: usize = 200_000;
+const MAX_BYTES: usize = 200_000;
 /// The memory that the server may take, in kilobytes. It is generous: an idle server
 /// takes a tenth of it.
 const MEMORY: usize = 500_000;
@@ -41,7 +41,7 @@ fn a_client_that_never_reads_costs_little_memory() {
     let written = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&written);
     let writing = std::thread::spawn(move || {
-        for id in 0..MOST {
+        for id in 0..MAX_BYTES {
             // Every third is not a message, which is answered, too.
             let line = match id % 3 {
                 0 => json!({"jsonrpc": "2.0", "id": id, "method": "tools/list"}).to_string(),
@@ -58,7 +58,7 @@ fn a_client_that_never_reads_costs_little_memory() {
     loop {
         std::thread::sleep(STILL);
         let now = written.load(Ordering::Relaxed);
-        if now == last || now == MOST {
+        if now == last || now == MAX_BYTES {
             break;
         }
         last = now;
@@ -75,7 +75,7 @@ fn a_client_that_never_reads_costs_little_memory() {
     server.kill().unwrap();
     server.wait().unwrap();
     writing.join().unwrap();
-    assert!(written < MOST, "all were read, with {peak} kB");
+    assert!(written < MAX_BYTES, "all were read, with {peak} kB");
     assert!(peak < MEMORY, "{peak} kB after {written} requests");
 }
 

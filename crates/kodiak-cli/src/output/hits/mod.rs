@@ -34,7 +34,7 @@ pub(crate) struct Layout<'a> {
     pub(crate) room: Room,
     /// Whether paths are links to their files.
     pub(crate) links: bool,
-    /// What reads the paths.
+    /// The reader of the paths.
     pub(crate) reader: Reader,
     /// The time now.
     pub(crate) now: Timestamp,

@@ -1,13 +1,13 @@
 //! A search as you type, for shells with fzf.
 //!
-//! fzf runs a search for every key and shows what it finds, with the note beside
-//! it. Enter opens the note at its line. The function is `kodiak-fzf`. Each search is a
-//! process of its own, so it is by words alone: loading the model would take longer than
-//! typing the next key.
+//! fzf runs a search for every key and shows the hits, with the note beside them. Enter
+//! opens the note at its line. The function is `kodiak-fzf`. Each search is a separate
+//! process, so it is by words alone: loading the model would take longer than typing the
+//! next key.
 
 use clap_complete::Shell;
 
-/// What fzf is told. No shell replaces anything in single quotes.
+/// The options of fzf. No shell replaces anything in single quotes.
 const OPTIONS: &str = "\
 --disabled --prompt 'notes> ' --delimiter : \
 --bind 'start:reload:SEARCH -- {q} 2>/dev/null || true' \
@@ -16,7 +16,7 @@ const OPTIONS: &str = "\
 --preview 'kodiak get --quiet --line-numbers {1} 2>/dev/null | sed {2}\"s/^/> /\"' \
 --preview-window 'right,60%,wrap,+{2}/2'";
 
-/// What finds notes by a query that is being typed.
+/// The command that finds notes by a query that is being typed.
 const SEARCH: &str = "kodiak search --quiet --model none --as-you-type --format line";
 
 /// For bash and zsh.
@@ -36,7 +36,7 @@ if type -q fzf
 end
 "#;
 
-/// Returns what to append to the completion script of a shell.
+/// Returns the lines to append to the completion script of a shell.
 pub(super) fn binding(shell: Shell) -> String {
     let script = match shell {
         Shell::Bash | Shell::Zsh => BASH,

@@ -43,7 +43,7 @@ if status is-interactive
 end
 "#;
 
-/// Returns what to append to the completion script of a shell.
+/// Returns the lines to append to the completion script of a shell.
 pub(super) fn binding(shell: Shell) -> &'static str {
     match shell {
         Shell::Bash => BASH,

@@ -16,8 +16,8 @@ use crate::context::Context;
 use crate::models;
 use crate::verbs::Outcome;
 
-/// Returns what the value of an argument is, if it is completed. `path` is the verb that
-/// has the argument, such as `page new`.
+/// Returns the kind of an argument's value, if it is completed. `path` is the verb that has
+/// the argument, such as `page new`.
 pub(super) fn of(path: &[&str], argument: &Arg) -> Option<Values> {
     if let Some(long) = argument.get_long() {
         return match long {

@@ -1,7 +1,7 @@
 //! `kodiak forget QUERY`: finds memories by words that are not a name.
 //!
-//! Nothing is forgotten by a query alone: the user chooses from what was found, or
-//! `--yes` says that the only match is meant.
+//! Nothing is forgotten by a query alone: the user chooses from the matches, or `--yes`
+//! confirms the only one.
 
 use std::io::{self, BufRead};
 
@@ -20,7 +20,7 @@ use crate::output::question;
 use crate::places::Reader;
 
 /// The number of matches that are listed.
-const MOST: usize = 20;
+const MAX_LISTED: usize = 20;
 
 /// Returns the names of the memories that were chosen among those with all of the words
 /// that were typed; none if the user chose none. Fails with `error`, which says that a
@@ -53,7 +53,7 @@ pub(super) fn chosen(
         &guard,
         &Request {
             query: query.clone(),
-            limit: MOST,
+            limit: MAX_LISTED,
             mode: Mode::Lexical,
             filter: Filter {
                 sources,

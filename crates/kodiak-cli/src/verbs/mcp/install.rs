@@ -1,5 +1,5 @@
 //! `kodiak mcp install`: enters Kodiak into the list of servers of a client, and into its
-//! hooks, or prints what to enter.
+//! hooks, or prints the entries.
 
 use std::path::{Path, PathBuf};
 
@@ -58,7 +58,7 @@ fn every_client(
     Ok(outcome)
 }
 
-/// Configures a client, or prints what to enter into its files.
+/// Configures a client, or prints the entries for its files.
 fn one_client(
     client: Client,
     hooks: bool,

@@ -11,8 +11,8 @@ use kodiak_server::Settled;
 use crate::context::{Context, Detached};
 use crate::failure;
 
-/// What is needed to read the settings again, and the state of their file when
-/// that was last done.
+/// Everything needed to read the settings again, and the state of their file at the last
+/// reading.
 #[derive(Debug)]
 pub(super) struct Renewing {
     context: Detached,
@@ -61,8 +61,8 @@ impl Renewing {
         }
     }
 
-    /// Returns what is served from now on, if the settings have changed. If they
-    /// cannot be used, nothing changes, and that is said once.
+    /// Returns what is served from now on, if the settings have changed. If they cannot be
+    /// used, nothing changes, and a warning is printed once.
     pub(super) fn renewed(&self) -> Option<Settled> {
         let context = self.context.context();
         let now = Stamp::of(&context.config_path);
