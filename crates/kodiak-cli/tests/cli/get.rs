@@ -315,3 +315,16 @@ fn several_notes_by_everything_they_go_by() {
     let run = desk.run(&["get", "nothing", "only.md"]);
     assert_eq!((run.code, run.stdout.as_str()), (Some(2), ""), "{run}");
 }
+
+#[test]
+fn a_shared_folder_and_extension_make_no_names_alike() {
+    let desk = Desk::indexed();
+    let run = desk.run(&["get", "notes/wxyz.md"]);
+    assert_eq!(run.code, Some(2), "{run}");
+    assert!(!run.stderr.contains("did you mean"), "{run}");
+    let run = desk.run(&["get", "notes/ramen-brot.md"]);
+    assert!(
+        run.stderr.contains("notes/cooking/ramen-broth.md?"),
+        "{run}"
+    );
+}

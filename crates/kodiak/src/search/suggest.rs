@@ -73,13 +73,13 @@ pub(super) fn similar_names(
     filter: &Filter,
     limit: usize,
 ) -> Result<Vec<Row>> {
-    let mut wanted = Wanted::new(text);
+    let mut wanted = Wanted::new(bare_name(text));
     let mut alike: Vec<(f64, Row)> = Vec::new();
     if wanted.pairs.is_empty() {
         return Ok(Vec::new());
     }
     store.each_name(filter, &mut |(row, _, key, title)| {
-        let name = key.rsplit('/').next().unwrap_or(&key);
+        let name = bare_name(&key);
         let likeness = wanted.likeness(&title).max(wanted.likeness(name));
         if likeness >= MIN_SIMILARITY {
             alike.push((likeness, row));
@@ -87,6 +87,23 @@ pub(super) fn similar_names(
     })?;
     alike.sort_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
     Ok(alike.into_iter().take(limit).map(|(_, row)| row).collect())
+}
+
+/// Returns the name of a file without its folder and its extension, which many names share.
+/// A text that is not a path is returned as it is.
+fn bare_name(text: &str) -> &str {
+    if text.contains(char::is_whitespace) && !text.contains('/') {
+        return text;
+    }
+    let name = text.rsplit('/').find(|part| !part.is_empty());
+    let name = name.unwrap_or(text);
+    let is_extension = |end: &&str| {
+        (1..=8).contains(&end.len()) && end.chars().all(|sign| sign.is_ascii_alphanumeric())
+    };
+    match name.rsplit_once('.') {
+        Some((bare, end)) if !bare.is_empty() && is_extension(&end) => bare,
+        _ => name,
+    }
 }
 
 /// A character bigram.
@@ -170,6 +187,21 @@ fn each_pair(text: &str, folded: &mut String, mut visit: impl FnMut(Pair)) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_are_compared_without_what_many_share() {
+        for (text, expected) in [
+            ("notes/sub/tea.md", "tea"),
+            ("My notes/green tea.markdown", "green tea"),
+            ("notes/", "notes"),
+            ("tea", "tea"),
+            ("tea v1.2", "tea v1.2"),
+            (".md", ".md"),
+            ("/", "/"),
+        ] {
+            assert_eq!(bare_name(text), expected, "{text}");
+        }
+    }
 
     #[test]
     fn likeness_counts_shared_pairs_once() {
