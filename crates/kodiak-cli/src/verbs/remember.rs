@@ -27,6 +27,10 @@ pub(super) fn run(arguments: &RememberArguments, context: &Context<'_>) -> anyho
         (None, [dash]) if dash == "-" => note::typed_text(dash)?,
         (None, words) => words.join(" "),
     };
+    // Nothing is set up for a memory that will be refused.
+    if text.trim().is_empty() {
+        return Err(nothing_to_remember());
+    }
     let described = &arguments.described;
     let title = arguments.title.clone();
     if arguments.origin.is_given() {
@@ -117,15 +121,19 @@ fn title_of(text: &str, file: Option<&Path>) -> Option<String> {
 fn piped() -> anyhow::Result<String> {
     let mut stdin = std::io::stdin();
     if stdin.is_terminal() {
-        return Err(refusal(
-            "there is nothing to remember",
-            "type some words, or pipe a text to this command",
-        ));
+        return Err(nothing_to_remember());
     }
     let mut text = String::new();
     let read = stdin.read_to_string(&mut text);
     read.context("could not read the text from standard input")?;
     Ok(text)
+}
+
+fn nothing_to_remember() -> anyhow::Error {
+    refusal(
+        "there is nothing to remember",
+        "type some words, or pipe a text to this command",
+    )
 }
 
 fn described_by(arguments: &DescribeArguments, desk: &Desk) -> anyhow::Result<Memory> {

@@ -170,8 +170,8 @@ fn bad_requests_say_what_is_wrong_and_write_nothing() {
         (&["remember", "x", "--supersedes", "nobody"], "nobody"),
         (&["remember", "x", "--source", "other"], "other"),
         (&["remember", "x", "--meta", "kind=y"], "kind"),
-        (&["remember", " "], "no text"),
-        (&["remember"], "no text"),
+        (&["remember", " "], "nothing to remember"),
+        (&["remember"], "nothing to remember"),
         (&["forget", "nobody"], "nobody"),
         (
             &["article", "save", "Title", "--file", "missing.md"],
@@ -498,4 +498,16 @@ fn a_second_folder_of_memories_can_be_added() {
         refused.stderr.contains("does not hold memories"),
         "{refused}"
     );
+}
+
+#[test]
+fn nothing_is_set_up_for_a_memory_without_text() {
+    let desk = Desk::new();
+    for arguments in [&["remember", "-"][..], &["remember", " "], &["remember"]] {
+        let run = desk.run(arguments);
+        assert_eq!(run.code, Some(2), "{run}");
+        assert!(run.stderr.contains("there is nothing to remember"), "{run}");
+        assert!(!desk.config().exists(), "{arguments:?}");
+        assert!(!desk.path("data/kodiak/memory").exists(), "{arguments:?}");
+    }
 }
