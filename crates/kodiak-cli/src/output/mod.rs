@@ -117,15 +117,19 @@ impl Output {
     /// Returns the width of the terminal in columns: the value of `COLUMNS`, else the
     /// terminal's answer, else 80.
     pub(crate) fn width(&self) -> usize {
-        const UNKNOWN: usize = 80;
-        let told = std::env::var("COLUMNS").ok();
-        let told = told.and_then(|columns| columns.trim().parse().ok());
-        let asked = || {
-            let (width, _) = terminal_size::terminal_size_of(io::stdout())?;
-            Some(usize::from(width.0))
-        };
-        let known = told.or_else(|| if self.on_terminal { asked() } else { None });
-        known.filter(|&columns| columns > 0).unwrap_or(UNKNOWN)
+        width_of(|| {
+            let size = terminal_size::terminal_size_of(io::stdout());
+            size.filter(|_| self.on_terminal)
+        })
+    }
+
+    /// Returns the width of the terminal that messages are printed to, like
+    /// [`Output::width`].
+    fn width_beside(&self) -> usize {
+        width_of(|| {
+            let size = terminal_size::terminal_size_of(io::stderr());
+            size.filter(|_| self.beside_on_terminal)
+        })
     }
 
     /// Returns the room for an answer that `below` lines of messages follow. If it is not
@@ -138,8 +142,8 @@ impl Output {
         };
         let height = if self.on_terminal { height() } else { None };
         let beside = if self.beside_on_terminal {
-            let rows = |line: &String| line.width().div_ceil(columns.max(1)).max(1);
-            self.rows_beside.load(Ordering::Relaxed) + below.iter().map(rows).sum::<usize>()
+            let rows = below.iter().map(|line| rows_of(line, columns));
+            self.rows_beside.load(Ordering::Relaxed) + rows.sum::<usize>()
         } else {
             0
         };
@@ -308,11 +312,16 @@ impl Output {
         self.message(&format!("{label} {}", escaped(text)), &plain);
     }
 
-    /// Prints a message; `plain` is its visible text.
+    /// Prints a message, wrapped between words on a terminal; `plain` is its visible text.
     fn message(&self, line: &str, plain: &str) {
-        let rows = plain.width().div_ceil(self.width().max(1)).max(1);
-        self.rows_beside.fetch_add(rows, Ordering::Relaxed);
-        print_message(line);
+        if !self.beside_on_terminal {
+            print_message(line);
+            return;
+        }
+        let columns = self.width_beside();
+        self.rows_beside
+            .fetch_add(rows_of(plain, columns), Ordering::Relaxed);
+        print_message(cut::wrapped(line, columns).trim_end_matches('\n'));
     }
 }
 
@@ -348,6 +357,24 @@ pub(crate) fn usage(error: &clap::Error) {
 /// Renders a heading of the answer.
 pub(crate) fn heading(painter: Painter, text: &str) -> String {
     painter.paint(BOLD, &escaped(text))
+}
+
+/// Returns the value of `COLUMNS`, else the width of a terminal, else 80.
+fn width_of(size: impl FnOnce() -> Option<(terminal_size::Width, terminal_size::Height)>) -> usize {
+    const UNKNOWN: usize = 80;
+    let told = std::env::var("COLUMNS").ok();
+    let told = told.and_then(|columns| columns.trim().parse().ok());
+    let known = told.or_else(|| size().map(|(width, _)| usize::from(width.0)));
+    known.filter(|&columns| columns > 0).unwrap_or(UNKNOWN)
+}
+
+/// Returns the number of rows that a wrapped message takes.
+fn rows_of(text: &str, columns: usize) -> usize {
+    let wrapped = cut::wrapped(text, columns);
+    let rows = wrapped
+        .lines()
+        .map(|line| line.width().div_ceil(columns.max(1)).max(1));
+    rows.sum::<usize>().max(1)
 }
 
 fn print_message(line: &str) {

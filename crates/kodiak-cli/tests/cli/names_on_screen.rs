@@ -293,3 +293,23 @@ fn tables_are_as_wide_as_the_terminal() {
         }
     }
 }
+
+#[test]
+fn messages_are_wrapped_between_words() {
+    let desk = Desk::indexed();
+    let window = Window {
+        rows: 12,
+        columns: 40,
+    };
+    for arguments in [
+        &["search", "zzzqq", "--tag", "a tag that no note has"][..],
+        &["remove", "an unknown source with a long name"],
+        &["get", "a note that does not exist in any folder"],
+    ] {
+        let shown = desk.on_terminal(window, arguments);
+        let lines = shown.lines.iter().map(|line| line.trim_end());
+        let long: Vec<&str> = lines.filter(|line| line.len() > 40).collect();
+        assert!(long.is_empty(), "{arguments:?}: {shown}");
+        assert!(shown.lines.len() > 1, "{arguments:?}: {shown}");
+    }
+}

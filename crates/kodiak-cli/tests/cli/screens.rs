@@ -345,7 +345,8 @@ fn adding_transcripts() {
     let shown = on(&desk, SMALL, &["add", "--transcripts"]);
     assert_snapshot!(shown, @"
     reading 1 session of claude-code (164 bytes)
-    keeping a copy without secrets (about 27 bytes) in [DESK]/data/kodiak/transcripts
+    keeping a copy without secrets (about 27 bytes) in
+      [DESK]/data/kodiak/transcripts
     hint: use --no-keep to keep no copy
     added claude-code: 1 note
     ");
