@@ -35,8 +35,7 @@ fn remember(context: &Context<'_>, first: bool) -> anyhow::Result<()> {
             "semantic search is off; `kodiak model use {model}` turns it on"
         ));
     } else {
-        output
-            .notice("the next `kodiak index` embeds these notes along with those of other sources");
+        output.notice("run `kodiak index` to embed these notes");
     }
     Ok(())
 }
@@ -79,7 +78,7 @@ pub(super) fn run(arguments: &AddArguments, context: &Context<'_>) -> anyhow::Re
 }
 
 /// The number of files of a folder that are indexed without asking.
-const MANY: usize = 5_000;
+const MAX_FILES_UNASKED: usize = 5_000;
 
 /// Reports whether a folder is meant: asks if it is new and has very many files, or if it
 /// is the home folder or contains it.
@@ -92,7 +91,7 @@ fn is_meant(context: &Context<'_>, wanted: &Wanted<'_>) -> anyhow::Result<bool> 
     };
     let home = paths::home().and_then(|home| home.canonicalize().ok());
     let has_home = home.as_ref().filter(|home| home.starts_with(&wanted.path));
-    if files <= MANY && has_home.is_none() {
+    if files <= MAX_FILES_UNASKED && has_home.is_none() {
         return Ok(true);
     }
     let path = wanted.path.display();
