@@ -5,6 +5,7 @@ use std::fs;
 use insta::assert_snapshot;
 
 use crate::desk::Desk;
+use crate::screen::SMALL;
 
 const CLAUDE: &str = r#"{"type":"user","uuid":"u1","sessionId":"s-1","timestamp":"2026-08-22T10:00:00Z","cwd":"/p/one","gitBranch":"main","message":{"content":"Why is the borscht so slow to index?"}}
 {"type":"assistant","uuid":"a1","sessionId":"s-1","timestamp":"2026-08-22T10:00:05Z","cwd":"/p/one","message":{"id":"m1","model":"opus","content":[{"type":"text","text":"Because the kettle is locked."},{"type":"tool_use","name":"Bash","input":{"command":"lsof kettle.db"}}]}}
@@ -373,4 +374,20 @@ fn a_timeline_has_turns_only_if_asked_for() {
     let turn = desk.json(&["search", "paint kettle", "--json"])["hits"][0]["id"].clone();
     let around = listed(&["--around", turn.as_str().unwrap(), "--context", "50"]);
     assert_eq!(around.len(), all.len());
+}
+
+#[test]
+fn a_person_is_told_of_transcripts_in_a_few_lines() {
+    let desk = desk();
+    let mut command = desk.command(&["add", "--transcripts"]);
+    command
+        .env("CLAUDE_CONFIG_DIR", desk.path("claude"))
+        .env("CODEX_HOME", desk.path("codex"));
+    let shown = desk.show(SMALL, &mut command);
+    assert_eq!(shown.code, Some(0), "{shown}");
+    let text = shown.text();
+    assert!(text.contains("added claude-code: 3 notes"), "{shown}");
+    assert!(text.contains("added codex: 1 note"), "{shown}");
+    assert_eq!(text.matches("--no-keep").count(), 1, "{shown}");
+    assert!(shown.lines.len() <= 6, "{shown}");
 }
