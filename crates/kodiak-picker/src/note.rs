@@ -1,11 +1,11 @@
-//! The text of a document beside the list: its lines around the best match, broken to
-//! fit, with what matches marked.
+//! The text of a document beside the list: its lines around the best match, broken to fit,
+//! with matches marked.
 
 use std::collections::HashSet;
 use std::ops::Range;
 
 use unicode_segmentation::UnicodeSegmentation;
-use unicode_width::UnicodeWidthStr;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::item::Item;
 
@@ -36,8 +36,8 @@ pub struct Row {
 }
 
 impl Note {
-    /// Takes the lines around the best match from the text of a document. What a
-    /// terminal would obey is spelt out.
+    /// Takes the lines around the best match from the text of a document. Control
+    /// characters are spelt out.
     pub fn new(item: &Item, text: &str) -> Self {
         let skipped = item.line.saturating_sub(MAX_LINES + 1);
         let lines = text.lines().skip(skipped).take(2 * MAX_LINES + 1);
@@ -119,7 +119,7 @@ fn shortened(line: &str, words: &[String]) -> String {
 struct Words {
     /// In lower case.
     whole: HashSet<String>,
-    /// Those of scripts that put no space between words.
+    /// Words of scripts that put no space between them.
     inside: Vec<String>,
 }
 
@@ -191,27 +191,49 @@ fn parts(line: &str, row: &Range<usize>, marks: &[Range<usize>]) -> Vec<(String,
     parts
 }
 
-/// Breaks a line into ranges of at most so many columns, after spaces where possible. A
+/// Reports whether a row may end between two signs that no space separates. Chinese and
+/// Japanese text is broken anywhere, except before or after some punctuation.
+fn may_break_between(before: &str, after: &str) -> bool {
+    let is_ideographic = |sign: &str| {
+        let first = sign.chars().next();
+        first.is_some_and(|it| is_without_spaces(it) && it.width() == Some(2) && !is_hangul(it))
+    };
+    let closes = "。，、；：！？）」』》】〉〕…ー".contains(after);
+    let opens = "（「『《【〈〔".contains(before);
+    !closes && !opens && (is_ideographic(before) || is_ideographic(after))
+}
+
+/// Reports whether a character is Korean, which has spaces between words.
+fn is_hangul(character: char) -> bool {
+    matches!(character, '\u{3130}'..='\u{318f}' | '\u{ac00}'..='\u{d7af}')
+}
+
+/// Breaks a line into ranges of at most so many columns, between words where possible. A
 /// space that does not fit is beyond the end of its row.
 pub(crate) fn broken(line: &str, width: usize) -> Vec<Range<usize>> {
     let mut rows = Vec::new();
     let (mut start, mut columns) = (0, 0);
     // Where the row can be broken: the byte, and the columns before it.
     let mut space: Option<(usize, usize)> = None;
+    let mut before = "";
     for (at, sign) in line.grapheme_indices(true) {
         let (end, wide) = (at + sign.len(), sign.width());
         let is_space = sign.chars().all(char::is_whitespace);
+        if at > start && may_break_between(before, sign) {
+            space = Some((at, columns));
+        }
+        before = sign;
         if columns + wide > width && at > start && is_space {
             rows.push(start..end);
             (start, columns, space) = (end, 0, None);
             continue;
         }
-        // What follows the space may still be too long.
+        // The text after the break may still be too long.
         while columns + wide > width && at > start {
-            let (next, before) = space.take().unwrap_or((at, columns));
+            let (next, taken) = space.take().unwrap_or((at, columns));
             rows.push(start..next);
             start = next;
-            columns -= before;
+            columns -= taken;
         }
         columns += wide;
         if is_space {
@@ -312,6 +334,19 @@ mod tests {
         assert_eq!(rows("one two ", 7), ["one two "]);
         assert_eq!(rows("onetwothree", 4), ["onet", "woth", "ree"]);
         assert_eq!(rows("麻婆豆腐", 5), ["麻婆", "豆腐"]);
+        // No space separates words there, so the row is filled.
+        assert_eq!(
+            rows("煮込む。broth の色は白い。", 14),
+            ["煮込む。broth ", "の色は白い。"]
+        );
+        assert_eq!(
+            rows("煮込む。broth の色は白い。", 19),
+            ["煮込む。broth の色", "は白い。"]
+        );
+        // Punctuation stays with the sign that it belongs to, and Korean has spaces.
+        assert_eq!(rows("白い。昆布", 4), ["白", "い。", "昆布"]);
+        assert_eq!(rows("白（い）", 6), ["白", "（い）"]);
+        assert_eq!(rows("국물 멸치와", 9), ["국물 ", "멸치와"]);
         assert_eq!(rows("", 5), [""]);
     }
 
