@@ -126,7 +126,7 @@ pub(crate) fn measure_real(path: &Path, report: &mut Report) -> Result<()> {
         }
     }
     let count = collection.slots.len();
-    let file = VectorFile::in_memory::<Error>(&origin(), 0, collection.given())?;
+    let file = VectorFile::in_memory::<_, Error>(&origin(), 0, collection.given())?;
     let name = |what: &str| format!("{count} vectors of a model: {what}");
     recall(&file, &collection, &name, report);
     Ok(())

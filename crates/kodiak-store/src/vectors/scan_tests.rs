@@ -24,7 +24,7 @@ fn file(dimensions: usize, entries: &[(i64, i64, Vec<f32>)]) -> VectorFile {
         };
         Ok((slot, vector.clone()))
     });
-    VectorFile::in_memory::<Error>(&origin, 0, vectors).unwrap()
+    VectorFile::in_memory::<_, Error>(&origin, 0, vectors).unwrap()
 }
 
 /// Returns documents with one, two and three chunks around the circle.
