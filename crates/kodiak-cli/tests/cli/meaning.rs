@@ -173,7 +173,6 @@ fn a_note_is_found_by_what_it_means() {
     exit: 1
     --- stderr
     nothing found for "task management"
-    did you mean: Ramen broth (835525)
     "#);
     assert_eq!(desk.found(&["miso", "--model", "none"]), ["cat.md"]);
 }

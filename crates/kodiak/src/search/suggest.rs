@@ -1,6 +1,7 @@
 //! Suggestions: documents with names similar to a text that matched nothing.
 
 use rustc_hash::FxHashMap;
+use strsim::osa_distance;
 
 use super::Suggestion;
 use super::desk::Desk;
@@ -16,6 +17,9 @@ const MIN_SIMILARITY: f64 = 0.25;
 /// letters in common are chance.
 const MIN_SHARED_BIGRAMS: u32 = 3;
 const ALIKE_WITH_FEW: f64 = 0.5;
+/// The number of letters from which a name that differs by one slip is meant: of three
+/// letters, one slip leaves another name.
+const MIN_SLIP_LETTERS: usize = 4;
 /// The number of characters of a text that are compared.
 const MAX_NAME_CHARACTERS: usize = 200;
 
@@ -113,6 +117,7 @@ type Pair = (char, char);
 /// number of the last comparison it occurred in, so that one map serves all
 /// comparisons.
 struct Wanted {
+    text: String,
     pairs: FxHashMap<Pair, usize>,
     comparison: usize,
     folded: String,
@@ -126,6 +131,7 @@ impl Wanted {
             pairs.insert(pair, 0);
         });
         Self {
+            text: folded.clone(),
             pairs,
             comparison: 0,
             folded,
@@ -134,11 +140,13 @@ impl Wanted {
 
     /// Returns the Dice coefficient of the text and a name: twice the number of
     /// shared bigrams, divided by the number of all bigrams. It is 0 for names that
-    /// share hardly any.
+    /// share hardly any, unless one slip of the fingers makes the difference: two letters
+    /// that change places in a short name leave few bigrams as they are.
     fn likeness(&mut self, name: &str) -> f64 {
         self.comparison += 1;
         let (mut shared, mut all) = (0_u32, 0);
         let Self {
+            text,
             pairs,
             comparison,
             folded,
@@ -154,10 +162,21 @@ impl Wanted {
         });
         let likeness = 2.0 * f64::from(shared) / (pairs.len() + all).max(1) as f64;
         if shared < MIN_SHARED_BIGRAMS && likeness < ALIKE_WITH_FEW {
-            return 0.0;
+            return if shared > 0 && is_one_slip(text, folded) {
+                ALIKE_WITH_FEW
+            } else {
+                0.0
+            };
         }
         likeness
     }
+}
+
+/// Reports whether two folded names differ by one letter, or by two that change places.
+fn is_one_slip(one: &str, other: &str) -> bool {
+    one.len().abs_diff(other.len()) <= char::MAX.len_utf8()
+        && one.chars().count() >= MIN_SLIP_LETTERS
+        && osa_distance(one, other) == 1
 }
 
 /// Calls `visit` with each character bigram of a text. The first letter of a word
@@ -217,5 +236,16 @@ mod tests {
         }
         assert!(wanted.likeness("Quokas") > MIN_SIMILARITY);
         assert!(Wanted::new("okk").likeness("ok") > MIN_SIMILARITY);
+    }
+
+    #[test]
+    fn a_slip_in_a_short_name_makes_it_no_other_name() {
+        for (typed, name) in [("braed", "bread"), ("Gyrdon", "garden"), ("nite", "note")] {
+            let alike = Wanted::new(typed).likeness(name) >= MIN_SIMILARITY;
+            assert_eq!(alike, typed != "Gyrdon", "{typed}");
+        }
+        // Of three letters, another one makes another name.
+        assert!(Wanted::new("gtd").likeness("gta") < ALIKE_WITH_FEW);
+        assert!(Wanted::new("tea").likeness("ten") < ALIKE_WITH_FEW);
     }
 }
