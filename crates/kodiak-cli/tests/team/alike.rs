@@ -83,8 +83,6 @@ fn judged_queries_have_the_answers_of_sqlite_after_commits_deletions_and_merges(
         for row in &report.rows {
             assert!(row.queries > 0 && row.hits > row.queries, "{row:#?}");
             assert_eq!(row.different, [], "{} {}", row.split, row.mode);
-            assert!(row.close * 20 <= row.queries, "{row:#?}");
-            assert!(row.mode == "hybrid" || row.close == 0, "{row:#?}");
         }
     });
 }

@@ -80,9 +80,9 @@ fn a_claim_ends_with_its_holder_or_its_next_claim() {
         two.claim(&identity(), &all).unwrap_err();
         drop((one, two));
         // Any number may embed, and say who does.
-        let (_one, _two) = (right(&own.index), right(&other));
+        let rights = (right(&own.index), right(&other));
         assert_eq!(own.index.embedding_holder().as_deref(), Some("test"));
-        drop((_one, _two));
+        drop(rights);
         assert_eq!(own.index.embedding_holder(), None);
         assert_eq!(
             right(&other).claim(&identity(), &all).unwrap().len(),

@@ -24,6 +24,9 @@ const SERVING: &str = "SELECT id, key, name, dimensions FROM models WHERE servin
 pub(super) const UNMERGED: &str = "SELECT c.document, e.chunk, e.vector FROM embeddings AS e
      CROSS JOIN chunks AS c ON c.id = e.chunk WHERE e.id > ?1 AND e.model = ?2";
 
+/// The number of a chunk and its vector.
+type NumberedVector = (i64, Vec<f32>);
+
 /// A model with vectors in this index.
 #[derive(Clone, Debug)]
 pub(super) struct Model {
@@ -150,7 +153,7 @@ fn vectors(
     connection: &Connection,
     model: ModelNumber,
     rows: &[Row],
-) -> rusqlite::Result<HashMap<Row, Vec<(i64, Vec<f32>)>>> {
+) -> rusqlite::Result<HashMap<Row, Vec<NumberedVector>>> {
     let mut statement = connection.prepare_cached(
         "SELECT c.id, e.vector FROM chunks AS c JOIN embeddings AS e ON e.chunk = c.id
          WHERE c.document = ?1 AND e.model = ?2 ORDER BY c.ordinal",

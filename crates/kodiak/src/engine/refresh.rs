@@ -181,9 +181,10 @@ impl Engine {
         }
         let before = reader.revision()?;
         let entered = self.shared.looks.enter(self.searched(filter), extent);
-        let ahead = match entered.is_first() {
-            true => self.read_ahead(reader, filter, extent),
-            false => Vec::new(),
+        let ahead = if entered.is_first() {
+            self.read_ahead(reader, filter, extent)
+        } else {
+            Vec::new()
         };
         let look = || {
             let beginning = Beginning::Ahead(&ahead);
