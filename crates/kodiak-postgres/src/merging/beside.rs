@@ -79,6 +79,18 @@ impl Drop for Closing {
     }
 }
 
+/// Reports the end of a merging thread that panicked, which nothing else would.
+struct Ending(Arc<Merger>);
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.state().is_running = false;
+            self.0.ended.notify_all();
+        }
+    }
+}
+
 impl Merger {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
@@ -138,6 +150,7 @@ impl Shared {
         let started = thread.spawn(move || {
             kodiak_models::lower_priority();
             let merger = Arc::clone(&shared.merger);
+            let _ending = Ending(Arc::clone(&merger));
             while merger.goes_on() {
                 // The next commit asks for it again.
                 let _ = shared.merge_beside();
