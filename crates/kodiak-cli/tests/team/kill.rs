@@ -9,19 +9,6 @@ use crate::place::{Index, Machine, on_each_server};
 /// The number of notes.
 const NOTES: usize = 250;
 
-/// Starts a command and kills it after a while. Returns whether it was killed in time.
-fn killed(machine: &Machine, arguments: &[&str], delay: Duration) -> bool {
-    let mut child = machine
-        .command(arguments)
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    std::thread::sleep(delay);
-    child.kill().unwrap();
-    !child.wait().unwrap().success()
-}
-
 /// Returns how long a command takes.
 fn time(machine: &Machine, arguments: &[&str]) -> Duration {
     let started = Instant::now();
@@ -29,9 +16,49 @@ fn time(machine: &Machine, arguments: &[&str]) -> Duration {
     started.elapsed()
 }
 
-/// Returns the moments at which something that takes this long is killed.
-fn moments(whole: Duration, count: u32) -> impl Iterator<Item = Duration> {
-    (0..count).map(move |number| whole * (2 * number + 1) / (2 * count))
+/// Kills commands at moments that are spread over the time that they take.
+struct Killer {
+    whole: Duration,
+    /// The number of parts of that time. A command is killed in the middle of the next one.
+    parts: u32,
+    next: u32,
+    kills: usize,
+}
+
+impl Killer {
+    fn new(whole: Duration, parts: u32) -> Self {
+        Self {
+            whole,
+            parts,
+            next: 0,
+            kills: 0,
+        }
+    }
+
+    /// Starts a command and kills it. Returns when.
+    fn kill(&mut self, machine: &Machine, arguments: &[&str]) -> Duration {
+        let delay = self.whole * (2 * self.next + 1) / (2 * self.parts);
+        self.next += 1;
+        let mut child = machine
+            .command(arguments)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(delay);
+        child.kill().unwrap();
+        if child.wait().unwrap().success() {
+            // The machine was busier when the whole was timed.
+            self.whole = delay;
+        } else {
+            self.kills += 1;
+        }
+        delay
+    }
+
+    fn assert_killed(&self, least: usize) {
+        assert!(self.kills >= least, "only {} were killed", self.kills);
+    }
 }
 
 fn write(machine: &Machine, round: usize, notes: std::ops::Range<usize>) {
@@ -93,13 +120,11 @@ fn a_sync_that_is_killed_loses_and_doubles_nothing() {
     on_each_server(|index| {
         let machine = index.machine();
         write(&machine, 0, 0..NOTES);
-        let whole = time(&machine, &["add", "notes", "--yes"]);
-        let mut kills = 0;
-        for (number, delay) in moments(whole, 6).enumerate() {
+        let mut killer = Killer::new(time(&machine, &["add", "notes", "--yes"]), 6);
+        for round in 1..=6 {
             // Every sync of changed notes also merges segments.
-            let round = number + 1;
             write(&machine, round, 0..NOTES);
-            kills += usize::from(killed(&machine, &["index"], delay));
+            let delay = killer.kill(&machine, &["index"]);
             finish(&machine, &["index"]);
             assert_whole(
                 index,
@@ -108,7 +133,7 @@ fn a_sync_that_is_killed_loses_and_doubles_nothing() {
                 &format!("round {round} after {delay:?}"),
             );
         }
-        assert!(kills >= 3, "only {kills} were killed");
+        killer.assert_killed(3);
     });
 }
 
@@ -119,12 +144,13 @@ fn a_rebuild_that_is_killed_leaves_the_index_as_it_was() {
         let machine = index.machine();
         write(&machine, 0, 0..NOTES);
         machine.ok(&["add", "notes", "--yes"]);
-        let whole = time(&machine, &["index", "--rebuild"]);
-        for delay in moments(whole, 4) {
-            killed(&machine, &["index", "--rebuild"], delay);
+        let mut killer = Killer::new(time(&machine, &["index", "--rebuild"]), 4);
+        for _ in 0..4 {
+            let delay = killer.kill(&machine, &["index", "--rebuild"]);
             assert_whole(index, &machine, 0, &format!("after {delay:?}"));
             finish(&machine, &["index"]);
         }
+        killer.assert_killed(2);
     });
 }
 
@@ -138,18 +164,18 @@ fn a_purge_that_is_killed_is_finished_by_the_next_command() {
             machine.ok(&["remember", &format!("The number {number} stays.")]);
         }
         let purge = |id: &str| ["forget", "--purge", "--yes", id].map(str::to_owned);
-        let mut whole = Duration::ZERO;
-        let mut kills = 0;
-        for round in 0..7_u32 {
+        let mut killer = None;
+        for round in 0..7 {
             let (id, secret) = (format!("secret{round}"), format!("zwielicht{round}quasar"));
             machine.ok(&["remember", &secret, "--id", &id]);
             let line = purge(&id);
             let line: Vec<&str> = line.iter().map(String::as_str).collect();
-            if round == 0 {
-                whole = time(&machine, &line);
-            } else {
-                kills += usize::from(killed(&machine, &line, whole * (2 * round - 1) / 24));
-                finish(&machine, &["index"]);
+            match &mut killer {
+                None => killer = Some(Killer::new(time(&machine, &line), 12)),
+                Some(killer) => {
+                    killer.kill(&machine, &line);
+                    finish(&machine, &["index"]);
+                }
             }
             // Where it was killed before it had begun, it is still there as a whole.
             let found = machine.found(&secret).len();
@@ -162,7 +188,7 @@ fn a_purge_that_is_killed_is_finished_by_the_next_command() {
             }
             assert_eq!(machine.found("stays").len(), 4);
         }
-        assert!(kills >= 3, "only {kills} were killed");
+        killer.unwrap().assert_killed(3);
         machine.ok(&["doctor"]);
         assert_eq!(query(index, "SELECT count(*) FROM journals"), "0");
     });
@@ -203,20 +229,19 @@ fn embedding_that_is_killed_goes_on_from_there() {
         let part = NOTES / 5;
         write(&machine, 0, 0..part);
         machine.ok(&["add", "notes", "--yes", "--no-semantic"]);
-        let whole = time(&machine, &["index"]);
+        let mut killer = Killer::new(time(&machine, &["index"]), 4);
         assert_eq!(embedded(), part);
-        let (mut kills, mut before) = (0, part);
-        for (number, delay) in moments(whole, 4).enumerate() {
-            let written = part * (number + 1);
+        let mut before = part;
+        for written in (part..NOTES).step_by(part) {
             write(&machine, 0, written..written + part);
             finish(&machine, &["index", "--no-semantic"]);
-            kills += usize::from(killed(&machine, &["index"], delay));
+            let delay = killer.kill(&machine, &["index"]);
             let after = embedded();
             assert!(after >= before, "{after} after {before}, {delay:?}");
             before = after;
         }
         finish(&machine, &["index"]);
-        assert!(kills >= 2, "only {kills} were killed");
+        killer.assert_killed(2);
         // Each chunk has one vector.
         let sums = "SELECT (SELECT count(*) FROM chunks), (SELECT count(*) FROM embeddings),
             (SELECT count(DISTINCT chunk) FROM embeddings)";
