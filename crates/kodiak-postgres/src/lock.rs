@@ -27,6 +27,10 @@ const LONGEST_NAME: usize = 63;
 /// How long to wait for the end of a lock.
 const ENDING: Duration = Duration::from_secs(5);
 
+/// How long a transaction that ends may take to give back its locks, and how often to look.
+const GIVING_BACK: Duration = Duration::from_millis(10);
+const LOOKS: usize = 10;
+
 /// A lock that is held until dropped.
 #[derive(Debug)]
 pub(crate) struct HeldLock {
@@ -65,6 +69,17 @@ impl Wanted {
             free: None,
             is_shared: false,
         }
+    }
+
+    /// Returns the statement that counts the processes of the server that hold the lock which
+    /// must be free.
+    fn in_the_way(&self) -> Query {
+        Query::new(format!(
+            "SELECT count(*) FROM (SELECT h.pid FROM {HELD} WHERE h.number IN ($1, $2)
+              GROUP BY h.pid HAVING bool_or(h.number = $1) AND NOT bool_or(h.number = $2)) AS w"
+        ))
+        .with(self.free.map(|[lock, _]| lock))
+        .with(self.free.map(|[_, except]| except))
     }
 
     /// Returns the lock of those who embed. Any number may hold it.
@@ -116,17 +131,22 @@ impl HeldLock {
                 "SELECT t.token, pg_try_advisory_xact_lock(t.token)
                  FROM ({random} AS token OFFSET 0) AS t"
             )),
-            Query::new(format!(
-                "SELECT count(*) FROM {HELD} WHERE h.number = $1 AND h.pid NOT IN
-                     (SELECT h.pid FROM {HELD} WHERE h.number = $2)"
-            ))
-            .with(wanted.free.map(|[lock, _]| lock))
-            .with(wanted.free.map(|[_, except]| except)),
+            wanted.in_the_way(),
         ];
         let (connection, answers) = pool.begin(begin, &asked)?;
         let is_taken: bool = answers[2].first().map_or(Ok(false), |row| get(row, 0))?;
         let token: Option<i64> = answers[3].first().map(|row| get(row, 0)).transpose()?;
-        let others: i64 = answers[4].first().map_or(Ok(0), |row| get(row, 0))?;
+        let mut others: i64 = answers[4].first().map_or(Ok(0), |row| get(row, 0))?;
+        // A transaction that ends gives back its locks one after the other, so that one which
+        // merges may seem to write for a moment.
+        for _ in 0..LOOKS {
+            if !is_taken || others == 0 {
+                break;
+            }
+            std::thread::sleep(GIVING_BACK);
+            let answers = connection.send(None, &[wanted.in_the_way()], None)?;
+            others = answers[0].first().map_or(Ok(0), |row| get(row, 0))?;
+        }
         if let (true, 0, Some(token)) = (is_taken, others, token) {
             // The server keeps the snapshot of what was asked last until something else is,
             // and with it all rows that are deleted from now on.
