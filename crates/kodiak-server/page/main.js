@@ -92,7 +92,8 @@ let scrolled;
 for (const id of ["results", "reading"]) {
   byId(id).addEventListener("scroll", () => {
     clearTimeout(scrolled);
-    scrolled = setTimeout(save, 300);
+    // Where the note is cannot be asked cheaply of a tab that is not shown.
+    scrolled = setTimeout(() => document.hidden || save(), 300);
   }, { passive: true });
 }
 

@@ -6,8 +6,8 @@ import { emit, on } from "./bus.js";
 import { byId, h, put, refusal } from "./element.js";
 import { toast } from "./toast.js";
 
-/// How long other tabs have to answer, in milliseconds.
-const OTHER_TABS = 120;
+/// How long other tabs have to answer, in milliseconds. One that lays out a long note is busy.
+const OTHER_TABS = 400;
 
 const tabs = new BroadcastChannel("kodiak");
 let session = null;
