@@ -4,6 +4,7 @@
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
@@ -11,6 +12,7 @@ use anyhow::{Context, Result};
 use kodiak::embed::{Embedder, Identity, OnnxEmbedder, Role};
 use kodiak::model::{InstalledModel, Settings};
 use kodiak::vector::dot;
+use kodiak_eval::CachedEmbedder;
 use serde::Deserialize;
 
 use crate::clock::{own_peak_megabytes, process_cpu_ms, run};
@@ -84,6 +86,17 @@ pub(crate) fn measure(options: &Options, report: &mut Report) -> Result<()> {
         report.add("peak memory", peak, "MB", "this process, all cores");
     }
     Ok(())
+}
+
+/// Opens the model in a folder, if one is named, with a cache of its vectors there.
+pub(crate) fn cached(folder: Option<&Path>) -> Result<Option<Arc<CachedEmbedder>>> {
+    let open = |folder| {
+        Ok(Arc::new(CachedEmbedder::new(
+            Arc::new(open(folder)?),
+            folder,
+        )?))
+    };
+    folder.map(open).transpose()
 }
 
 /// Opens the model in a folder.

@@ -1,10 +1,9 @@
 //! Reorders the answers to judged queries by simulated histories of what was opened.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use anyhow::{Result, ensure};
-use kodiak_eval::{CachedEmbedder, Habit, Histories, measure_frecency};
+use kodiak_eval::{Habit, Histories, measure_frecency};
 
 use crate::embed;
 use crate::report::Report;
@@ -27,13 +26,7 @@ pub(crate) struct Options {
 
 /// Prints what the histories do. Fails if a hit that was ahead by the margin moved down.
 pub(crate) fn measure(options: &Options, report: &mut Report) -> Result<()> {
-    let embedder = match &options.model {
-        Some(folder) => {
-            let embedder = Arc::new(embed::open(folder)?);
-            Some(Arc::new(CachedEmbedder::new(embedder, folder)?))
-        }
-        None => None,
-    };
+    let embedder = embed::cached(options.model.as_deref())?;
     let histories = Histories {
         seed: options.seed,
         count: options.histories,

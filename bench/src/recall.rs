@@ -2,10 +2,9 @@
 //! compares what is found with what an evaluation finds.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use anyhow::{Result, ensure};
-use kodiak_eval::{Asked, CachedEmbedder, compare_recall};
+use kodiak_eval::{Asked, compare_recall};
 
 use crate::embed;
 use crate::report::Report;
@@ -25,13 +24,7 @@ pub(crate) struct Options {
 
 /// Asks every query both ways. Fails if the figures differ.
 pub(crate) fn measure(options: &Options, report: &mut Report) -> Result<()> {
-    let embedder = match &options.model {
-        Some(folder) => {
-            let embedder = Arc::new(embed::open(folder)?);
-            Some(Arc::new(CachedEmbedder::new(embedder, folder)?))
-        }
-        None => None,
-    };
+    let embedder = embed::cached(options.model.as_deref())?;
     let scratch = std::env::temp_dir();
     let rows = compare_recall(&options.set, &scratch, embedder.as_ref())?;
     for row in &rows {

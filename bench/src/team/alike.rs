@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::{Result, ensure};
 use kodiak::store::Store;
-use kodiak_eval::{Alike, CachedEmbedder, compare_stores};
+use kodiak_eval::{Alike, compare_stores};
 use kodiak_postgres::{Address, PostgresIndex};
 
 use super::Options;
@@ -23,13 +23,7 @@ pub(super) fn measure(
     options: &Options,
     report: &mut Report,
 ) -> Result<()> {
-    let embedder = match &options.model {
-        Some(folder) => {
-            let embedder = Arc::new(embed::open(folder)?);
-            Some(Arc::new(CachedEmbedder::new(embedder, folder)?))
-        }
-        None => None,
-    };
+    let embedder = embed::cached(options.model.as_deref())?;
     let scratch = std::env::temp_dir();
     let mut wrong = Vec::new();
     for folder in sets {
