@@ -81,7 +81,7 @@ fn writers_do_not_wait_for_a_merge() {
         assert_eq!(segments(&own.index), 1 + 2 * pages);
         let all = (FAN + 2 * pages) as u64;
         assert_whole(&own, all, all);
-        // What was written meanwhile may be changed, and so may what was merged.
+        // Documents written during the merge can be changed, and so can merged ones.
         save(&own.index, "0.md", "honey");
         save(&own.index, "own1.md", "honey");
         assert_whole(&own, all, all - 2);

@@ -305,7 +305,7 @@ mod tests {
         let one = sessions.begin(Holder::Owner, START).unwrap();
         let headers = self::headers(&one.cookie, &one.secret);
         let (id, _) = sessions.find(&headers, START + 11 * hour).unwrap();
-        // That it goes on is no use of it.
+        // To ask whether it is current does not count as using it.
         assert!(sessions.has(&id, START + 22 * hour));
         assert!(!sessions.has(&id, START + 23 * hour));
         assert!(sessions.find(&headers, START + 23 * hour).is_none());
