@@ -2,11 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use rustc_hash::FxHashMap;
-
 use crate::segment::Builder;
 use crate::value::Query;
-use kodiak_store::{EntryRow, Row};
+use kodiak_store::{EntryRow, FrequencyChanges, Row};
 use kodiak_text::chunk::Chunk;
 use kodiak_text::document::Document;
 use kodiak_text::links::OutgoingLink;
@@ -129,7 +127,7 @@ pub(super) struct Buffer {
     pub(super) entries: HashMap<String, NewEntry>,
     /// The postings of new documents, by source and project.
     pub(super) segments: HashMap<(String, Option<String>), Builder>,
-    pub(super) counts: Counts,
+    pub(super) counts: FrequencyChanges,
     /// Statements that follow all of these.
     pub(super) last: Vec<Query>,
     bytes: usize,
@@ -191,31 +189,5 @@ impl Buffer {
     /// Reports whether a document was collected.
     pub(super) fn holds(&self, row: Row) -> bool {
         self.documents.iter().any(|one| one.row == row)
-    }
-}
-
-/// Changes to the document frequencies of terms and words.
-#[derive(Debug, Default)]
-pub(super) struct Counts {
-    pub(super) terms: FxHashMap<Box<str>, i64>,
-    pub(super) words: FxHashMap<Box<str>, i64>,
-}
-
-impl Counts {
-    /// Counts a document: `change` is 1 if it is added and -1 if it is removed.
-    pub(super) fn add(&mut self, document: &DocumentTerms, change: i64) {
-        for (counts, names) in [
-            (&mut self.terms, &document.terms),
-            (&mut self.words, &document.words),
-        ] {
-            for name in names.iter() {
-                match counts.get_mut(name) {
-                    Some(count) => *count += change,
-                    None => {
-                        counts.insert(Box::from(name), change);
-                    }
-                }
-            }
-        }
     }
 }

@@ -127,12 +127,10 @@ impl PostgresWriter {
                 change.length += length;
             }
         }
-        for (table, column, counts) in [
-            ("terms", "term", &buffer.counts.terms),
-            ("words", "word", &buffer.counts.words),
+        for (table, column, changes) in [
+            ("terms", "term", buffer.counts.terms()),
+            ("words", "word", buffer.counts.words()),
         ] {
-            let mut changes: Vec<_> = counts.iter().filter(|(_, change)| **change != 0).collect();
-            changes.sort_unstable();
             for changes in changes.chunks(50_000) {
                 queries.push(
                     Query::new(format!(
@@ -140,13 +138,8 @@ impl PostgresWriter {
                          ON CONFLICT ({column}) DO UPDATE
                          SET documents = t.documents + excluded.documents"
                     ))
-                    .with(changes.iter().map(|(name, _)| &***name).collect::<Value>())
-                    .with(
-                        changes
-                            .iter()
-                            .map(|(_, change)| **change)
-                            .collect::<Value>(),
-                    ),
+                    .with(changes.iter().map(|(name, _)| *name).collect::<Value>())
+                    .with(changes.iter().map(|(_, change)| *change).collect::<Value>()),
                 );
             }
         }

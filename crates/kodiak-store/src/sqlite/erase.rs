@@ -7,10 +7,9 @@
 
 use rusqlite::Connection;
 
-use super::counts::Counts;
 use super::vector_file::vector_path;
 use super::{BUSY, SqliteWriter, log, stemming};
-use crate::{EraseStep, Erasing, Transactions, Upkeep, remove_beside};
+use crate::{EraseStep, Erasing, FrequencyChanges, Transactions, Upkeep, remove_beside};
 use kodiak_base::error::{Cause, Error, Result};
 
 impl Erasing for SqliteWriter {
@@ -59,7 +58,7 @@ impl Erasing for SqliteWriter {
 
     fn start_over(&mut self) -> Result<()> {
         // Any damage to the tables disappears with them. The stemming stays the same.
-        self.counts = Counts::default();
+        self.counts = FrequencyChanges::default();
         self.with(|connection| {
             let mut statement = connection.prepare(
                 "SELECT type, name FROM sqlite_schema

@@ -1,10 +1,9 @@
 //! Data derived from the documents: their full text, counts, and the automaton of all
 //! words.
 
-use super::counts::Counts;
 use super::erase::{merge_full_text, rewrite};
 use super::{BUSY, SqliteWriter, log};
-use crate::{Transactions, Upkeep, similar};
+use crate::{FrequencyChanges, Transactions, Upkeep, similar};
 use kodiak_base::error::Result;
 use kodiak_text::terms::TermIndexer;
 
@@ -121,7 +120,7 @@ impl SqliteWriter {
 
     /// Counts the words of every document again, into empty tables.
     pub(super) fn recount(&mut self) -> Result<()> {
-        let mut counts = Counts::default();
+        let mut counts = FrequencyChanges::default();
         let mut known = TermIndexer::new(self.stemming);
         self.with(|connection| {
             let mut statement =

@@ -9,9 +9,9 @@ use std::path::Path;
 
 use rusqlite::config::DbConfig;
 
-use super::counts::Counts;
+use super::counts;
 use super::{SqliteStore, stemming};
-use crate::{Reader, Row, Transactions, WriteLock, Writer};
+use crate::{FrequencyChanges, Reader, Row, Transactions, WriteLock, Writer};
 use kodiak_base::error::{Error, Result};
 use kodiak_text::Analyzer;
 use kodiak_text::chunk::ChunkOptions;
@@ -22,7 +22,7 @@ use kodiak_text::text::Stemming;
 #[derive(Debug)]
 pub struct SqliteWriter {
     store: SqliteStore,
-    pub(super) counts: Counts,
+    pub(super) counts: FrequencyChanges,
     pub(super) chunking: ChunkOptions,
     /// Finds the terms of documents that are removed. Created when first
     /// needed.
@@ -60,7 +60,7 @@ impl SqliteWriter {
         let store = SqliteStore::open_writable(path)?;
         let mut writer = Self {
             store,
-            counts: Counts::default(),
+            counts: FrequencyChanges::default(),
             chunking: ChunkOptions::default(),
             old_terms: None,
             next_row: 0,
@@ -164,7 +164,7 @@ impl Transactions for SqliteWriter {
 
     fn flush(&mut self) -> Result<()> {
         let counts = std::mem::take(&mut self.counts);
-        self.with(|connection| counts.write(connection))
+        self.with(|connection| counts::write(&counts, connection))
     }
 
     fn commit(&mut self) -> Result<()> {
@@ -174,7 +174,7 @@ impl Transactions for SqliteWriter {
     }
 
     fn roll_back(&mut self) -> Result<()> {
-        self.counts = Counts::default();
+        self.counts = FrequencyChanges::default();
         self.with(|connection| {
             if connection.is_autocommit() {
                 return Ok(());
